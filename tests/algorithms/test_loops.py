@@ -10,7 +10,8 @@ import pytest
 
 import modurob as mr
 from modurob import algorithms
-from modurob.errors import ClosureError, InputError, SingularError
+from modurob.algorithms.constraints import closure
+from modurob.errors import ClosureError, InputError, MechanismError, SingularError
 from modurob.judges.verify import relative_error
 from modurob.mechanism import Coupling
 from modurob.spatial import inertia, se3, so3
@@ -388,7 +389,7 @@ def test_reduced_equations_of_a_singular_pose_are_refused():
     assert len(robot.independent_coordinates(away, np.zeros(3)).rates) == 1
     with pytest.raises(SingularError, match=r"four-bar: .*pin.* rank 1 instead of 2"):
         robot.independent_coordinates(flat, np.zeros(3))
-    with pytest.raises(SingularError, match=r"state \(1,\)"):
+    with pytest.raises(SingularError, match=r"in state 1 the constraints"):
         robot.independent_coordinates(np.stack([away, flat]), np.zeros((2, 3)))
 
 
@@ -426,8 +427,23 @@ def test_loops_that_carry_no_inertia_are_refused():
     builder.loop("pin", Z, "c", "d", along_x(1.0))
     robot = builder.build()
     q = robot.close_loops([0.4, 0.9, 1.2, 1.0])
-    with pytest.raises(SingularError, match="moves no inertia"):
-        robot.forward_dynamics(q, np.zeros(4), np.zeros(4))
+    still = np.zeros(4)
+    for refused in (robot.forward_dynamics, robot.forward_dynamics_derivatives):
+        with pytest.raises(SingularError, match="moves no inertia"):
+            refused(q, still, still)
+    with pytest.raises(SingularError, match="moves no inertia in state 0, so an impulse at the loops has no answer"):
+        robot.close_velocity(np.stack([q, q]), still)
+    assert mr.simulate(robot, q, duration=0.01).status.kind == "singular"
+
+
+def test_reduced_equations_where_closed_configurations_are_not_found(rng, monkeypatch):
+    """The rank is then that of the given state: a four-bar has rows that say nothing new."""
+    robot = four_bar(FourBar(a=0.4, b=1.0, c=0.8, d=1.0))
+    q = robot.close_loops([0.6, -0.6, 0.6])
+    monkeypatch.setattr(closure, "closed_configurations", lambda m: iter(()))
+    closure._regular_rank.cache_clear()
+    assert robot.independent_coordinates(q, np.zeros(3)).G.shape == (3, 1)
+    closure._regular_rank.cache_clear()
 
 
 # ---- closed forms ----
@@ -579,6 +595,42 @@ def test_loops_out_of_reach_are_refused():
     builder.loop("far", mr.Spherical(), "arm", "world", along_x(1.0), along_x(3.0))
     with pytest.raises(ClosureError, match=r"far.*stay open by 2"):
         builder.build().close_loops([0.3])
+
+
+def test_only_the_loops_that_are_open_are_named():
+    builder = mr.Builder("two")
+    for name in ("held", "short"):
+        builder.body(name, rod(1.0, 1.0), joint=Z)
+    builder.loop("fits", mr.Spherical(), "held", "world", along_x(1.0), along_x(1.0))
+    builder.loop("far", mr.Spherical(), "short", "world", along_x(1.0), along_x(3.0))
+    with pytest.raises(ClosureError, match=r"^loops far stay open by 2 .* in state 0 after"):
+        builder.build().close_loops([[0.0, 0.0], [0.0, 0.3]])
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
+def test_loops_of_any_size_close(size):
+    """A link on a carriage, whose tip is pinned to another carriage that stands away from it by more than their size."""
+    builder, slide = mr.Builder("gantry"), mr.Prismatic((1, 2, 0))
+    builder.body("carriage", rod(1.0, 0.1 * size), joint=slide)
+    builder.body("link", rod(1.0, 0.8 * size), parent="carriage", joint=Z)
+    builder.body("other", rod(1.0, 0.1 * size), joint=slide)
+    builder.loop("pin", Z, "link", "other", along_x(0.8 * size), along_x(-0.3 * size))
+    robot = builder.build()
+    closed = robot.close_loops(np.array([[0.0, 1.2, 1.5 * size], [0.0, -1.2, -2.5 * size]]))
+    assert np.abs(robot.loop_error(closed)).max() < 1e-11 * max(1.0, size)
+
+
+def test_what_is_no_joint_or_no_ratio_is_refused():
+    builder = mr.Builder("odd")
+    builder.body("a", rod(1.0, 1.0), joint=Z)
+    for joint in (mr.Revolute, None, "hinge"):
+        with pytest.raises(MechanismError, match=r"loop 'pin': joint .*: expected one such as mr.Revolute"):
+            builder.loop("pin", joint, "a", "world")
+    for ratios, offset in (({"a": "x"}, 0.0), (["a"], 0.0), ({"a": 1.0}, None)):
+        with pytest.raises(
+            MechanismError, match=r"coupling 'gear': ratios .*: expected numbers by the names of joints"
+        ):
+            builder.coupling("gear", ratios, offset)
 
 
 def test_ring_of_modules_closes(rng):

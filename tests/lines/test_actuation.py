@@ -1,6 +1,7 @@
 """Verdicts, wrench closure and mobility, against what is known of these machines."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -140,14 +141,16 @@ def test_feasible_tensions():
         found.feasible(np.zeros(2))
 
 
-def stretched():
-    """Two links pinned at their full reach."""
+def stretched(beside=0):
+    """Two links pinned at their full reach, and so many pendulums that nothing else holds."""
     b = mr.Builder("stretched")
     rod = inertia.point(1.0, (0.5, 0, 0))
+    for k in range(beside):
+        b.body(f"pendulum{k}", rod, joint=mr.Revolute((0, 0, 1)))
     b.body("a", rod, joint=mr.Revolute((0, 0, 1)))
     b.body("b", rod, parent="a", joint=mr.Revolute((0, 0, 1)), at=se3.pose(None, (1.0, 0, 0)))
     b.loop("pin", mr.Revolute((0, 0, 1)), "world", "b", se3.pose(None, (2.0, 0, 0)), se3.pose(None, (1.0, 0, 0)))
-    return b.build(), np.zeros(2)
+    return b.build(), np.zeros(2 + beside)
 
 
 def sarrus(t=0.7):
@@ -217,6 +220,11 @@ def platform_on_legs():
             "singular: a mechanism of 1 degree of freedom with 2 motions to first order",
         ),
         (stretched, (1, 0, 4, ("pin",)), "singular: a structure with 1 motions to first order"),
+        (
+            partial(stretched, beside=2),
+            (3, 2, 4, ("pin",)),
+            "singular: a mechanism of 2 degrees of freedom with 3 motions to first order",
+        ),
         (flat_truss, (1, 0, 1, ("node2",)), "singular: a structure with 1 motions to first order"),
     ],
 )

@@ -1,5 +1,7 @@
 """Checks of states before anything is computed from them."""
 
+from typing import Any
+
 import numpy as np
 
 from modurob.errors import InputError
@@ -50,6 +52,13 @@ def require_inputs(m: Tables, inputs: dict[str, Array]) -> None:
         require_finite(x, name)
     if "q" in inputs:
         require_quaternions(m, inputs["q"])
+
+
+def first_state(bad: Any) -> tuple[tuple[int, ...], str]:
+    """The first state of a batch that is bad, (...), and where that is, in words; nothing if there is only one state."""
+    first: list[int] = np.argwhere(np.asarray(bad)[None])[0, 1:].tolist()
+    at = tuple(first)
+    return at, f" in state {at if len(first) > 1 else first[0]}" if first else ""
 
 
 # how far a path may go beyond a limit by rounding [rad, m]

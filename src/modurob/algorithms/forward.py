@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from modurob.algorithms.articulated import FORWARD_DYNAMICS
+from modurob.algorithms.checks import first_state
 from modurob.algorithms.constraints.rows import CONSTRAINED
 from modurob.algorithms.interpreter import interpret
 from modurob.algorithms.kinematics import together
@@ -64,17 +65,15 @@ CONSTRAINED_DYNAMICS = Flow(
 )
 
 
-def require_regular(m: Tables, singular: Array) -> None:
+def require_regular(m: Tables, singular: Array, asked: str = "forward dynamics") -> None:
     """An error if a degree of freedom moves nothing in some state."""
-    bad = np.atleast_1d(singular)
-    if not bad.any():
+    if not np.any(singular):
         return
-    at = np.argwhere(bad)[0].tolist()
-    where = f" in state {tuple(at) if len(at) > 1 else at[0]}" if np.ndim(singular) else ""
-    body = int(bad[tuple(at)])
+    at, where = first_state(singular != 0)
+    body = int(np.asarray(singular)[at])
     what = f"joint {singular_joint(m, body)!r} moves" if body > 0 else f"a degree of freedom of {m.name} moves"
     raise SingularError(
-        f"{what} no inertia{where}, so forward dynamics has no answer: give the bodies it carries mass and extent, "
+        f"{what} no inertia{where}, so {asked} has no answer: give the bodies it carries mass and extent, "
         "set an armature, or lock the joint"
     )
 

@@ -161,6 +161,8 @@ class Builder:
         1
         """
         self._require_new(name, self._constraints, "constraint")
+        if not isinstance(joint, JointType):
+            raise MechanismError(f"loop {name!r}: joint {joint!r:.60}: expected one such as mr.Revolute((0, 0, 1))")
         P, S = self.frame_of(predecessor), self.frame_of(successor)
         self._constraints[name] = Loop(
             name, joint, Frame(P.body, P.X @ self._pose(at, name)), Frame(S.body, S.X @ self._pose(seat, name))
@@ -178,7 +180,13 @@ class Builder:
         array([[  1., -50.]])
         """
         self._require_new(name, self._constraints, "constraint")
-        self._constraints[name] = dict(ratios), float(offset)
+        try:
+            self._constraints[name] = {joint: float(ratio) for joint, ratio in ratios.items()}, float(offset)
+        except (AttributeError, TypeError, ValueError):
+            raise MechanismError(
+                f"coupling {name!r}: ratios {ratios!r:.60} and offset {offset!r:.60}: expected numbers by the names of joints, "
+                "such as {'motor': 1.0, 'arm': -50.0}, and a number"
+            ) from None
 
     @explained
     def force(
@@ -356,9 +364,7 @@ class Builder:
         if isinstance(given, Loop):
             return given
         ratios, offset = given
-        return Coupling(
-            name, tuple(self._joint_index(j, name) for j in ratios), tuple(map(float, ratios.values())), offset
-        )
+        return Coupling(name, tuple(self._joint_index(j, name) for j in ratios), tuple(ratios.values()), offset)
 
     def _force_row(self, name: str, row: Any) -> ForceRow:
         if isinstance(row, LineRow):

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from modurob import kernels
+from modurob.algorithms.constraints.closure import velocity_solution
 from modurob.algorithms.forces import acting
 from modurob.caching import cached_property
 from modurob.catalogue.contact import BodyContact, Ground
@@ -131,7 +133,8 @@ class Simulation:
         v = np.array(np.broadcast_to(v, (*shape, robot.nv)))
         if robot.constraints:
             q = robot.close_loops(q)
-            v = robot.close_velocity(q, v)
+            # where there is none, the first step ends the run
+            v = velocity_solution(robot, q, v, kernels.run).vdot
         return State(q, v, np.array(np.broadcast_to(x, (*shape, own.nx))))
 
     # ---- what it is now ----

@@ -162,8 +162,8 @@ def _programme(cost: Array, A: Array, b: Array, lower: Array, upper: Array, abov
 def mobility(m: Tables, q: Array, run: Run = interpret) -> Mobility:
     """Degrees of freedom at one closed configuration, (nq,).
 
-    To first order they are the null vectors of K. The finite ones are found by a small displacement along these vectors
-    and closing the loops again: a direction that returns to its start is not a finite motion.
+    To first order they are the null vectors of K. Finite motions are found by small displacements along these vectors, after which
+    the loops are closed again: a direction that returns to its start is not a finite motion.
     """
     gap = float(np.abs(loop_error(m, q, run)).max(initial=0.0))
     if gap > OPEN:
@@ -173,9 +173,7 @@ def mobility(m: Tables, q: Array, run: Run = interpret) -> Mobility:
         )
     K = loop_jacobian(m, q, run)
     rank = matrix_rank(K)
-    first = m.nv - rank
-    lasting = [_lasting(m, q, d, run) for d in _tried(free_motions(K), first)] if first else [0]
-    return Mobility(first, max(lasting), len(K) - rank, _dependent(m, K))
+    return Mobility(m.nv - rank, _finite(m, q, free_motions(K), run), len(K) - rank, _dependent(m, K))
 
 
 @lru_cache(maxsize=256)
@@ -196,18 +194,33 @@ def _dependent(m: Tables, K: Array) -> tuple[str, ...]:
     return tuple(c.name for c, a, b in zip(m.constraints, ranks, ranks[1:], strict=False) if b - a < c.rows)
 
 
-def _tried(G: Array, n: int) -> list[Array]:
-    """Directions in the null space: its vectors, and some between them."""
-    rng = np.random.default_rng(0)
-    mixed = rng.normal(size=(2 * n, n))
-    return [G @ (c / np.linalg.norm(c)) for c in (*np.eye(n), *mixed)]
+def _finite(m: Tables, q: Array, G: Array, run: Run) -> int:
+    """How many of the motions G, (nv, n), last together: the largest number on a branch that one of a few directions leads to.
+
+    Directions are mixtures of all motions, so that nothing that can move stays where branches meet.
+    """
+    n, found = G.shape[1], 0
+    mixed = np.random.default_rng(0).normal(size=(3 * n, n))
+    for direction in mixed / np.linalg.norm(mixed, axis=1, keepdims=True):
+        there, went = _displaced(m, q, G @ direction, run)
+        left = free_motions(loop_jacobian(m, there, run))
+        if np.linalg.norm(went) > LEFT and left.shape[1] > found:
+            found = max(found, _lasting(m, there, left, run))
+        if found == n:
+            break
+    return found
 
 
-def _lasting(m: Tables, q: Array, direction: Array, run: Run) -> int:
-    """Degrees of freedom after a small finite motion; zero if no finite motion exists."""
+def _lasting(m: Tables, q: Array, G: Array, run: Run) -> int:
+    """How many of the motions G, (nv, n), last at a configuration where no branches meet."""
+    went = np.stack([_displaced(m, q, direction, run)[1] for direction in G.T])
+    return int((np.linalg.svd(went, compute_uv=False) > LEFT).sum())
+
+
+def _displaced(m: Tables, q: Array, direction: Array, run: Run) -> tuple[Array, Array]:
+    """The closed configuration after a small displacement, and the part of the displacement that is left there, (nv,)."""
     try:
         there = close_loops(m, integrate(m, q, TRIED * direction, run), run)
     except ClosureError:
-        return 0
-    went = np.linalg.norm(difference(m, q, there))
-    return m.nv - matrix_rank(loop_jacobian(m, there, run)) if went > LEFT * TRIED else 0
+        return q, np.zeros(m.nv)
+    return there, difference(m, q, there) / TRIED

@@ -3,14 +3,16 @@
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
+from modurob.algorithms.checks import first_state
 from modurob.algorithms.composite import mass_matrix
 from modurob.algorithms.configuration import integrate, neutral, random_configuration
 from modurob.algorithms.constraints.rows import CLOSURE, CONSTRAINED
-from modurob.algorithms.constraints.solver import constrained_solution, sizes
+from modurob.algorithms.constraints.solver import Solution, constrained_solution, sizes
+from modurob.algorithms.forward import require_regular
 from modurob.algorithms.interpreter import interpret
 from modurob.algorithms.kinematics import together
 from modurob.algorithms.program import Run
@@ -21,9 +23,9 @@ from modurob.spatial.scalars import Array, as_array
 
 # constraints this much smaller than the largest depend on the others
 RANK_TOLERANCE = 1e-9
-# errors that count as closed, and the number of Newton steps towards it
+# errors that count as closed, in parts of the longest lever arm [m], at least of one; and the number of Newton steps towards it
 CLOSED, STEPS = 1e-13, 50
-# a step of more than this is cut down [rad or m]
+# a step of more than this is cut down [rad or m]; along lengths only if it is longer than the loops are open
 LONGEST = 0.5
 
 
@@ -53,22 +55,40 @@ def closing_step(K: Array, error: Array) -> Array:
 def close_loops(m: Tables, q: Array, run: Run = interpret) -> Array:
     """The configurations next to q at which the constraints hold, (..., nq): Newton steps, each the shortest to first order."""
     q = as_array(q)
-    worst = _worst(loop_error(m, q, run))
     for _ in range(STEPS):
-        if np.all(worst <= CLOSED):
+        K, error, nothing = _gaps(m, q, run)
+        worst = _worst(error)
+        if np.all(worst <= nothing):
             return q
-        found = run(CLOSURE, m, {"q": q}).results
-        dq = closing_step(found["K"], found["error"])
-        longest = np.abs(dq).max(axis=-1, initial=0.0)[..., None]
-        dq = np.where(worst[..., None] > CLOSED, dq * np.minimum(1, LONGEST / np.maximum(longest, 1e-300)), 0.0)
-        q = integrate(m, q, dq, run)
-        worst = _worst(loop_error(m, q, run))
-    if np.all(worst <= 1e3 * CLOSED):
-        return q
-    names, open_ = ", ".join(c.name for c in m.constraints), np.argwhere(np.atleast_1d(~(worst <= 1e3 * CLOSED)))
-    where = f" at state {tuple(map(int, open_[0]))}" if q.ndim > 1 else ""
+        dq = closing_step(K, error)
+        q = integrate(m, q, np.where((worst > nothing)[..., None], dq * _part(m, dq, worst), 0.0), run)
+    _, error, nothing = _gaps(m, q, run)
+    if not np.all(_worst(error) <= 1e3 * nothing):
+        _refuse_open(m, error, 1e3 * nothing)
+    return q
+
+
+def _gaps(m: Tables, q: Array, run: Run) -> tuple[Array, Array, Array]:
+    """K, the errors, and below what these are none, (...)."""
+    found = run(CLOSURE, m, {"q": q}).results
+    return found["K"], found["error"], CLOSED * np.abs(found["K"]).max(axis=(-2, -1), initial=1.0)
+
+
+def _part(m: Tables, dq: Array, worst: Array) -> Array:
+    """The part of a step that is taken, (..., 1): what turns at most by `LONGEST`, what slides also as far as loops are open."""
+    angles = np.array([unit == "rad" for j in m.joints if not j.mimics for unit in j.type.units])
+    longest = np.where(angles, LONGEST, np.maximum(LONGEST, worst)[..., None])
+    return 1 / np.maximum(np.abs(dq) / longest, 1.0).max(axis=-1, initial=1.0)[..., None]
+
+
+def _refuse_open(m: Tables, error: Array, nothing: Array) -> NoReturn:
+    ends = np.cumsum([c.rows for c in m.constraints])[:-1]
+    gaps = np.stack([_worst(rows) for rows in np.split(error, ends, axis=-1)], axis=-1)
+    is_open = ~(gaps <= nothing[..., None])
+    at, where = first_state(np.any(is_open, axis=-1))
+    names = ", ".join(c.name for c, x in zip(m.constraints, is_open[at], strict=True) if x)
     raise ClosureError(
-        f"loops {names} stay open by {np.nanmax(worst):.3g} (m or rad){where} after {STEPS} steps: "
+        f"loops {names} stay open by {gaps[at].max():.3g} (m or rad){where} after {STEPS} steps: "
         "start closer to a closed configuration"
     )
 
@@ -81,9 +101,16 @@ def close_velocity(m: Tables, q: Array, v: Array, run: Run = interpret) -> Array
     """The velocity nearest to v, in the metric of kinetic energy, that satisfies the constraints, (..., nv): the result
     of an impulse at the loops.
     """
+    found = velocity_solution(m, q, v, run)
+    require_regular(m, -found.singular.astype(int), "an impulse at the loops")
+    return found.vdot
+
+
+def velocity_solution(m: Tables, q: Array, v: Array, run: Run = interpret) -> Solution:
+    """`close_velocity`, and where a degree of freedom moves no inertia, so that there is none."""
     q, v = together(q, v)
     M, K = mass_matrix(m, q, run), loop_jacobian(m, q, run)
-    return constrained_solution(M, K, apply(M, v), np.zeros(K.shape[:-1])).vdot
+    return constrained_solution(M, K, apply(M, v), np.zeros(K.shape[:-1]))
 
 
 # ---- how many degrees of freedom constraints take ----
@@ -101,16 +128,21 @@ def independent_rows(K: Array, most: int) -> Array:
     return np.sort(order[: min(most, int((size > RANK_TOLERANCE**0.5 * max(size[0], 1e-300)).sum()))])
 
 
-@lru_cache(maxsize=256)
 def loop_rank(m: Tables) -> int:
     """How many degrees of freedom the constraints take away where they hold: the rank of K at regular configurations, at most nv.
 
     Linkages that move only by their special shape (planar ones, Bennett's) have dependent constraints when closed and
-    independent ones when open by rounding; so the rank is looked up at closed configurations.
+    independent ones when open by rounding; so the rank is looked up at closed configurations. Where none is found, all rows count.
     """
-    if not m.constraints:
-        return 0
-    return max(_closed_ranks(m), default=min(sum(c.rows for c in m.constraints), m.nv))
+    rank = _regular_rank(m)
+    return min(sum(c.rows for c in m.constraints), m.nv) if rank is None else rank
+
+
+@lru_cache(maxsize=256)
+def _regular_rank(m: Tables) -> int | None:
+    """`loop_rank` at three closed configurations at most; None if none is found."""
+    K = [loop_jacobian(m, q) for q in islice(closed_configurations(m), 3)] if m.constraints else []
+    return max((len(independent_rows(x, min(x.shape))) for x in K), default=None)
 
 
 def closed_configurations(m: Tables) -> Iterator[Array]:
@@ -123,13 +155,6 @@ def closed_configurations(m: Tables) -> Iterator[Array]:
             yield close_loops(m, start)
         except ClosureError:
             continue
-
-
-def _closed_ranks(m: Tables) -> Iterator[int]:
-    """Ranks at three closed configurations at most."""
-    for q in islice(closed_configurations(m), 3):
-        K = loop_jacobian(m, q)
-        yield len(independent_rows(K, min(K.shape)))
 
 
 class Independent(NamedTuple):
@@ -151,10 +176,11 @@ def independent_coordinates(m: Tables, q: Array, v: Array, run: Run = interpret)
     found = run(CONSTRAINED, m, {"q": q, "v": v, "vdot": np.zeros(v.shape)}).results
     K, k, M = found["K"], found["k"], found["M"] + np.diag(m.armature)
     first = (0,) * (q.ndim - 1)
-    kept = independent_rows(K[first], loop_rank(m))
+    whole = _regular_rank(m)
+    kept = independent_rows(K[first], m.nv if whole is None else whole)
     K, k = K[..., kept, :], k[..., kept]
     dependent = independent_rows(K[first].T, len(kept))
-    _require_rank(m, K[..., dependent])
+    _require_rank(m, K[..., dependent], len(kept) if whole is None else whole)
     rates = np.setdiff1d(np.arange(m.nv), dependent)
     G, g = np.zeros((*v.shape, len(rates))), np.zeros(v.shape)
     G[..., rates, :] = np.eye(len(rates))
@@ -165,18 +191,16 @@ def independent_coordinates(m: Tables, q: Array, v: Array, run: Run = interpret)
     return Independent(rates, G, g, transposed(G) @ M @ G, apply(transposed(G), bias))
 
 
-def _require_rank(m: Tables, K: Array) -> None:
-    """An error unless these columns of the constraints, (..., n, n), can be solved for in every state."""
-    sizes, whole = np.linalg.svd(np.real(K), compute_uv=False), loop_rank(m)
+def _require_rank(m: Tables, K: Array, whole: int) -> None:
+    """An error unless these columns of the constraints, (..., n, n), can be solved for in every state, and are so many."""
+    sizes = np.linalg.svd(np.real(K), compute_uv=False)
     largest = np.maximum(sizes.max(axis=-1, initial=0.0), 1e-300)[..., None]
     rank = (sizes > RANK_TOLERANCE**0.5 * largest).sum(axis=-1)
     if np.all(rank == whole):
         return
-    at = np.argwhere(np.atleast_1d(rank < whole))[0]
-    found = np.atleast_1d(rank)[tuple(at)]
-    where = f"state {tuple(map(int, at))}" if rank.ndim else "this state"
+    at, where = first_state(rank < whole)
     names = ", ".join(c.name for c in m.constraints)
     raise SingularError(
-        f"{m.name}: in {where} the constraints ({names}) are singular, of rank {found} instead of {whole}, "
-        f"so no rates are independent: move away from it{', or ask for this state by itself' if rank.ndim else ''}"
+        f"{m.name}:{where or ' in this state'} the constraints ({names}) are singular, of rank {np.asarray(rank)[at]} instead of "
+        f"{whole}, so no rates are independent: move away from it{', or ask for this state by itself' if at else ''}"
     )

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from modurob.algorithms.checks import first_state
 from modurob.algorithms.constraints.closure import loop_error, loop_jacobian
 from modurob.algorithms.constraints.rows import CONSTRAINED
 from modurob.algorithms.constraints.slopes import CONSTRAINED_SLOPES
@@ -164,21 +165,18 @@ def _require_drives(m: Tables, q: Array, run: Run) -> None:
 
 
 def _refuse_derivatives(m: Tables, rank: Array, degrees: Array) -> NoReturn:
-    first: list[int] = np.argwhere(np.atleast_1d(rank < degrees))[0].tolist()
-    at = tuple(first)
-    where = f" in state {at if len(first) > 1 else first[0]}" if np.ndim(rank) else ""
+    at, where = first_state(rank < degrees)
     raise InputError(
-        f"{m.name}: the joints with a drive move only {np.atleast_1d(rank)[at]} of {np.atleast_1d(degrees)[at]} degrees of "
+        f"{m.name}: the joints with a drive move only {np.asarray(rank)[at]} of {np.asarray(degrees)[at]} degrees of "
         f"freedom{where}, so that the torques for motions nearby do not exist, and have no derivatives; without a drive are "
         f"{_without_drive(m)}: give more of them an effort above zero, or take `algorithms.tree_inverse_dynamics_derivatives`"
     )
 
 
 def _refuse_dead_points(m: Tables, followed: Array) -> NoReturn:
-    at = np.unravel_index(np.argmin(followed), np.shape(followed))
-    where = f" in state {', '.join(map(str, at))}" if at else ""
+    _, where = first_state(followed == followed.min())
     raise InputError(
-        f"{m.name}: the joints with a drive move {followed[at]:.1g} times as far as others{where}, next to a dead point, so that "
+        f"{m.name}: the joints with a drive move {followed.min():.1g} times as far as others{where}, next to a dead point, so that "
         f"the derivatives of their torques have lost their digits: expected at least {HARDLY:g}, in states further away from it"
     )
 

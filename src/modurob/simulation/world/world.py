@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from modurob import kernels
+from modurob.algorithms.constraints.closure import velocity_solution
 from modurob.algorithms.forces import acting
 from modurob.algorithms.interpreter import floats
 from modurob.assembly.connection import docking
@@ -125,7 +127,7 @@ class World(Population):
         q = robot.integrate(q, np.zeros(robot.nv))
         if robot.constraints:
             q = robot.close_loops(q)
-            v = robot.close_velocity(q, v)
+            v = velocity_solution(robot, q, v, kernels.run).vdot
         return Body(recipe.assembly, robot, q, v, {}, stands)
 
     def _usual_stepper(self, robots: Sequence[Mechanism]) -> Stepper:
