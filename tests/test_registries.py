@@ -266,6 +266,10 @@ def test_a_force_between_frames_is_used_by_simulation_kernels_and_recordings(add
             ("-self.stiffness * q", "-float(self.stiffness) * q"),
             "HardeningSpring.effort: a traced scalar is not a number",
         ),
+        (
+            ("return -self.stiffness * q", "return q * (q == 0)"),
+            "HardeningSpring.effort: a choice that .*expected np.where",
+        ),
     ],
 )
 def test_a_force_that_cannot_be_traced_is_named(change, message):
@@ -309,6 +313,14 @@ def test_what_a_force_calls_may_be_defined_again(again):
         if again or "Pull" not in space:
             exec(PULL.replace("{pull}", "pull"), space)
         assert pulled(space["Pull"]) == pytest.approx(-0.1 * gain)
+
+
+def test_a_force_may_be_bounded_by_infinity(recwarn):
+    space = {"__name__": "typed_in"}
+    exec("import numpy as np\nfrom modurob.spatial.scalars import minimum\n" + PULL.replace("{pull}", "pull"), space)
+    exec("def pull(k, q):\n    return -k * minimum(q, np.inf)", space)
+    assert pulled(space["Pull"]) == pytest.approx(-0.1)
+    assert not recwarn.list
 
 
 def test_what_a_force_calls_may_stand_in_another_file(tmp_path, monkeypatch):

@@ -16,6 +16,7 @@ FUNCTIONS = {
     "coriolis_matrix": lambda m, q, v, u: al.coriolis_matrix(m, q, v),
     "two_step_coriolis_matrix": lambda m, q, v, u: al.two_step_coriolis_matrix(m, q, v),
     "jacobian_rate": lambda m, q, v, u: al.jacobian_rate(m, q, v, m.bodies[-1]),
+    "point_jacobian_rate": lambda m, q, v, u: al.point_jacobian_rate(m, q, v, m.bodies[-1], np.ones(3)),
     "kinetic_energy": lambda m, q, v, u: al.kinetic_energy(m, q, v),
     "potential_energy": lambda m, q, v, u: al.potential_energy(m, q),
     "regressor": al.regressor,
@@ -33,6 +34,17 @@ def test_fifty_digits_agree_with_doubles(name, rng):
         exact = FUNCTIONS[name](robot, *(np.array([mpmath.mpf(x) for x in part], dtype=object) for part in state))
         exact = np.asarray(exact).astype(float)
     assert relative_error(FUNCTIONS[name](robot, *state), exact) < 1e-12
+
+
+def test_derivatives_by_complex_steps_refuse_other_scalars(rng):
+    """Imaginary parts of other scalars are no slopes."""
+    robot = random_mechanism(rng, 2, ("universal",))
+    q, v, u = random_state(rng, robot)
+    for other in (q + 1e-20j, np.array([mpmath.mpf(x) for x in q], dtype=object)):
+        with pytest.raises(
+            TypeError, match=r"derivatives at j?b0\S*, whose .* turns: expected real numbers, found .* (complex|object)"
+        ):
+            al.forward_dynamics_derivatives(robot, other, v, u)
 
 
 def test_symbols_give_formulas(rng):

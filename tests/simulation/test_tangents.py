@@ -153,6 +153,19 @@ def test_what_friction_stops_has_no_tangent(rng):
     assert not by.v[:, stopped].any()
 
 
+def test_what_begins_to_slide_has_the_tangent_of_the_way_it_slides(rng):
+    """At rest under more than friction holds: differences are taken in that direction."""
+    robot = rusty()
+    mover, (s, ds), u = Mover(robot, default_stepper(robot)), start(robot, rng), np.array([20.0, 0.0, 0.0])
+    s.v[:] = 0.0
+    duration, h = 2 * mover.stepper.dt, 1e-7
+    found = tangents(mover, 0.0, s, ds, u, duration)[1]
+    one, other = (mover.advance(0.0, s._replace(v=s.v + d), u, duration).state for d in ([h, 0, 0], np.zeros(3)))
+    assert found.v[robot.nv, 0] > 0.9
+    np.testing.assert_allclose(found.v[robot.nv], (one.v - other.v) / h, atol=1e-6)
+    np.testing.assert_allclose(found.q[robot.nv], (one.q - other.q) / h, atol=1e-6)
+
+
 def test_code_of_forces_is_evaluated_without_a_compiler(rng, monkeypatch):
     robot = sprung()
     mover, (s, ds), u = Mover(robot, default_stepper(robot)), start(robot, rng), np.zeros(robot.nv)

@@ -122,6 +122,12 @@ def test_numbers_among_objects_are_numbers():
     assert found[1] == sympy.sin(sympy.Symbol("x"))
 
 
+def test_clip_at_its_bounds_has_the_slope_between_them():
+    """Of complex numbers, as of traced ones."""
+    x = np.array([-1.0, -1, 1, 1]) + np.array([1j, -1j, 1j, -1j]) * 1e-30
+    assert scalars.clip(x, -1.0, 1.0).tolist() == x.tolist()
+
+
 @pytest.mark.parametrize("kind", [float, object])
 def test_clip_and_largest(kind: type):
     x = np.array([-2.0, np.nan, 0.5, 3.0], dtype=kind)

@@ -113,6 +113,13 @@ def test_symbolic_equals_numeric_at_a_hundred_states(name, rng):
     assert entry == pytest.approx(robot.two_step_coriolis_matrix(q[0], v[0])[0, -1], abs=1e-11 * size_of_m)
 
 
+def test_c_of_a_robot_whose_name_is_no_name_in_c():
+    robot = mr.Mechanism.from_dh([(0.3, 0.0, 0.0, 0.0)], name="2 */ bras à 1")
+    text = robot.equations().c()
+    assert "void robot_2____bras___1_equations(" in text
+    assert text.count("*/") == 1
+
+
 @pytest.mark.parametrize("name", ROBOTS)
 def test_compiled_c_equals_numpy(name, tmp_path, rng):
     robot, eq = derived(name)

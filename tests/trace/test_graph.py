@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from modurob.kernels.compiler import find_compiler
+from modurob.kernels.writer import VECTORS
 from modurob.spatial import scalars, se3, so3
-from modurob.trace import C99, PYTHON, Graph, Listing, Place, tangent
+from modurob.trace import C99, PYTHON, Graph, Listing, Place, c_identifier, harmless, tangent
 
 # functions of two numbers, traced, and by mpmath
 FUNCTIONS = {
@@ -29,6 +30,7 @@ FUNCTIONS = {
     "clip": (lambda x, y: scalars.clip(x * y, -0.21, y * y), lambda x, y: max(-0.21, min(x * y, y * y))),
     "powers": (lambda x, y: x**3 - (x * x) ** 0.5 * y**-2, lambda x, y: x**3 - abs(x) / y**2),
     "halves": (lambda x, y: (x * x) ** 1.5 + (y * y) ** -2.5, lambda x, y: abs(x) ** 3 + abs(y) ** -5),
+    "exponential": (lambda x, y: 0.7 ** (x * y) * x, lambda x, y: mpmath.mpf(0.7) ** (x * y) * x),
     "root": (lambda x, y: (y * y + 1) ** (1 / 3) + x, lambda x, y: mpmath.cbrt(y * y + 1) + x),
     "select": (lambda x, y: scalars.select(x, y, x * y, x - y), lambda x, y: x * y if x < y else x - y),
     "sinc": (lambda x, y: scalars.sinc(x * x) * y, lambda x, y: mpmath.sinc(x) * y),
@@ -208,7 +210,10 @@ def test_numbers_read_back_as_themselves():
         assert math.copysign(1, float(C99.number(x))) == math.copysign(1, x)
         assert float(C99.number(x)) == x
         assert any(c in C99.number(x) for c in ".e")
-    assert [C99.number(x) for x in (math.inf, -math.inf, math.nan)] == ["INFINITY", "-INFINITY", "NAN"]
+    infinite = (math.inf, -math.inf, math.nan)
+    assert [C99.number(x) for x in infinite] == ["INFINITY", "-INFINITY", "NAN"]
+    assert [VECTORS.number(x) for x in infinite] == ["V(INFINITY)", "V(-INFINITY)", "V(NAN)"]
+    assert [PYTHON.number(x) for x in infinite] == ["np.inf", "-np.inf", "np.nan"]
 
 
 def test_comparisons_with_infinity_need_no_choice():
@@ -218,7 +223,20 @@ def test_comparisons_with_infinity_need_no_choice():
     assert graph.number((x**0).index) == 1.0
 
 
-@pytest.mark.parametrize("choice", [bool, float, abs, lambda x: x < 1, lambda x: x >= 1, lambda x: np.clip(x, 0, 1)])
+CHOICES = [
+    bool,
+    float,
+    abs,
+    lambda x: x < 1,
+    lambda x: x >= 1,
+    lambda x: x == 0,
+    lambda x: x != x.graph.input("y"),
+    lambda x: np.where(np.array([x]) == 0, 1, 2),
+    lambda x: np.clip(x, 0, 1),
+]
+
+
+@pytest.mark.parametrize("choice", CHOICES)
 def test_choices_in_python_are_refused_and_not_taken_for_true(choice):
     x = Graph().input("x")
     if choice is abs:
@@ -226,6 +244,22 @@ def test_choices_in_python_are_refused_and_not_taken_for_true(choice):
     else:
         with pytest.raises(TypeError, match=r"traced scalar.*: expected .*modurob.spatial.scalars"):
             choice(x)
+
+
+def test_powers_of_traced_scalars_whose_exponents_are_traced_are_refused():
+    x = Graph().input("x")
+    with pytest.raises(TypeError, match=r"base and exponent are traced: expected np.exp"):
+        x**x
+
+
+def test_names_and_words_of_users_are_harmless_in_code():
+    assert [c_identifier(x, "robot") for x in ("3R arm", "bras à 2", "_x", "")] == [
+        "robot_3R_arm",
+        "bras___2",
+        "_x",
+        "robot_",
+    ]
+    assert harmless('a */ /* \\ """ ??/') == "a * / / * / ''' ? ?/"
 
 
 def test_sums_over_points_are_linear_and_those_of_what_is_the_same_are_multiples():

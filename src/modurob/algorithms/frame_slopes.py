@@ -1,6 +1,7 @@
 """Derivatives of the motion of a frame by the state, for sensors and for controllers in task space."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -8,7 +9,7 @@ from modurob.algorithms.interpreter import interpret, reference
 from modurob.algorithms.joint_space import MOTION_SLOPES
 from modurob.algorithms.kinematics import rigid, together
 from modurob.algorithms.motions import MOTIONS
-from modurob.algorithms.program import Run
+from modurob.algorithms.program import Program, Run
 from modurob.algorithms.steps import apply, transposed
 from modurob.mechanism.tables import Tables
 from modurob.spatial import se3, so3
@@ -29,19 +30,32 @@ class FrameDerivatives(NamedTuple):
     acceleration_vdot: Array
 
 
-def frame_derivatives(m: Tables, q: Array, v: Array, vdot: Array, frame: str, run: Run = interpret) -> FrameDerivatives:
-    """Derivatives of the motion of a frame, exact."""
-    q, v, vdot = together(q, v, vdot)
-    at = m.frame(frame)
+class OnPath(NamedTuple):
+    """A frame in the world: its pose, (..., 4, 4), its twist in its own axes, (..., 6), and vectors of the rates that move it,
+    (..., 6, nv) each, there."""
+
+    X: Array
+    twist: Array
+    vectors: tuple[Array, ...]
+
+
+def on_path(m: Tables, program: Program, inputs: Mapping[Any, Array], frame: str, run: Run) -> OnPath:
+    """The results of a program of vectors in world axes, at the origin of the frame in its axes."""
+    at, q, v = m.frame(frame), inputs["q"], inputs["v"]
     on = np.zeros((*v.shape[:-1], len(m.bodies)))
     on[..., list(m.ancestors[at.body])] = 1
-    S, d, dd, e = run(MOTION_SLOPES, m, {"q": q, "v": v, "vdot": vdot, "on": on}).results.values()
+    vectors = run(program, m, {**inputs, "on": on}).results.values()
     X, V = _motion(m, q, v, at.body, run)
     # from world axes at the reference point to the axes of the frame
     X = X @ at.X
     to_frame = se3.Ad_inverse(se3.pose(se3.rotation(X), se3.position(X) - reference(m, q)))
-    twist = apply(se3.Ad_inverse(at.X), V)
-    S, d, dd, e = (to_frame @ x for x in (S, d, dd, e))
+    return OnPath(X, apply(se3.Ad_inverse(at.X), V), tuple(to_frame @ x for x in vectors))
+
+
+def frame_derivatives(m: Tables, q: Array, v: Array, vdot: Array, frame: str, run: Run = interpret) -> FrameDerivatives:
+    """Derivatives of the motion of a frame, exact."""
+    inputs = dict(zip(("q", "v", "vdot"), together(q, v, vdot), strict=True))
+    X, twist, (S, d, dd, e) = on_path(m, MOTION_SLOPES, inputs, frame, run)
     ad = se3.ad(twist)
     # in the recursion the world accelerates against gravity, which turns in the axes of the frame
     gravity = apply(transposed(se3.rotation(X)), m.gravity)

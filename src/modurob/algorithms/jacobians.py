@@ -5,7 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modurob.algorithms.frame_slopes import OnPath, on_path
 from modurob.algorithms.interpreter import interpret
+from modurob.algorithms.joint_space import world_velocity
 from modurob.algorithms.kinematics import at_origin, body_poses, dyads, forward_kinematics, together, with_pose
 from modurob.algorithms.motions import ACCELERATIONS
 from modurob.algorithms.program import Outward, Program, Run, View
@@ -99,23 +101,42 @@ def _posed_jacobian(m: Tables, q: Array, frame: str, run: Run) -> tuple[Array, A
     return X, run(JACOBIAN, m, {"q": q, "point": se3.position(X), "on": on}).results["J"]
 
 
-def body_jacobian_rate(m: Tables, q: Array, v: Array, frame: str) -> Array:
-    """d/dt of `body_jacobian` along v, 6 x nv."""
-    q, v = together(q, v)
-    at = m.frame(frame)
-    return se3.Ad_inverse(at.X) @ body_jacobian_rates(m, dyads(m, q), q, v)[at.body].Jdot
+def vector_rates(j: View) -> None:
+    """Outward: the vectors S of the rates of the joints that are `on` a path, and dS/dt = V x S + dS/dt of the joint's own."""
+    X, S, c = world_velocity(j)
+    rate = c + transposed(se3.Ad(X) @ j.subspace_rate(j.given("v"))) if j.type.turns else c
+    on = j.given("on")[..., None, None]
+    j.emit(S=on * transposed(S), rate=on * transposed(rate))
 
 
-def jacobian_rate(m: Tables, q: Array, v: Array, frame: str) -> Array:
-    """d/dt of `jacobian` along v, 6 x nv."""
-    q, v = together(q, v)
-    at = m.frame(frame)
-    J, Jdot = body_jacobian_rates(m, dyads(m, q), q, v)[at.body]
-    A = se3.Ad_inverse(at.X)
-    spin = np.zeros_like(A @ Jdot)
-    w = so3.skew(apply(A @ J, v)[..., 3:])
-    spin[..., :3, :], spin[..., 3:, :] = w @ (A @ J)[..., :3, :], w @ (A @ J)[..., 3:, :]
-    return _turn(_frame_pose(m, q, frame)) @ (A @ Jdot + spin)
+VECTOR_RATES = Program(
+    "vector_rates",
+    inputs={"q": "coordinates", "v": "rates", "on": "bodies", "reference": "reference"},
+    results={"S": "vectors", "rate": "vectors"},
+    passes=(Outward(vector_rates),),
+    shared={"X": (3, 4), "V": (6,)},
+    columns={"S": 6},
+    world=lambda m: {**at_origin(m), "V": np.zeros(6)},
+    in_body_axes=False,
+)
+
+
+def _vector_rates(m: Tables, q: Array, v: Array, frame: str, run: Run) -> OnPath:
+    """S and dS/dt of the rates that move a frame, in its axes at its origin."""
+    return on_path(m, VECTOR_RATES, dict(zip("qv", together(q, v), strict=True)), frame, run)
+
+
+def body_jacobian_rate(m: Tables, q: Array, v: Array, frame: str, run: Run = interpret) -> Array:
+    """d/dt of `body_jacobian` along v, 6 x nv: dS/dt - V x S."""
+    _, twist, (S, rate) = _vector_rates(m, q, v, frame, run)
+    return rate - se3.ad(twist) @ S
+
+
+def jacobian_rate(m: Tables, q: Array, v: Array, frame: str, run: Run = interpret) -> Array:
+    """d/dt of `jacobian` along v, 6 x nv: dS/dt, at an origin that moves, in world axes."""
+    X, twist, (S, rate) = _vector_rates(m, q, v, frame, run)
+    moved = rate[..., :3, :] - so3.skew(twist[..., :3]) @ S[..., 3:, :]
+    return _turn(X) @ np.concatenate([moved, rate[..., 3:, :]], axis=-2)
 
 
 def frame_acceleration(m: Tables, q: Array, v: Array, vdot: Array, frame: str, run: Run = interpret) -> Array:
@@ -183,13 +204,12 @@ def _of_body(x: Array, name: str, body: int) -> Array:
 _STILL = {"X": np.eye(4)[:3], "V": np.zeros(6), "A": np.zeros(6)}
 
 
-def point_jacobian_rate(m: Tables, q: Array, v: Array, frame: str, point: Array) -> Array:
+def point_jacobian_rate(m: Tables, q: Array, v: Array, frame: str, point: Array, run: Run = interpret) -> Array:
     """d/dt of `point_jacobian` along v, 3 x nv."""
     q, v = together(q, v)
-    X = _frame_pose(m, q, frame)
-    arm = (se3.rotation(X) @ as_array(point)[..., None])[..., 0]
-    J, Jdot = jacobian(m, q, frame), jacobian_rate(m, q, v, frame)
-    arm_rate = np.cross(apply(J, v)[..., 3:], arm)
+    (X, J), Jdot = _posed_jacobian(m, q, frame, run), jacobian_rate(m, q, v, frame, run)
+    arm = apply(se3.rotation(X), as_array(point))
+    arm_rate = so3.cross(apply(J, v)[..., 3:], arm)
     return Jdot[..., :3, :] - so3.skew(arm) @ Jdot[..., 3:, :] - so3.skew(arm_rate) @ J[..., 3:, :]
 
 
@@ -212,8 +232,3 @@ def centre_of_mass_jacobian_rate(m: Tables, q: Array, v: Array) -> Array:
         spin = so3.skew(apply(J, v)[..., 3:])
         total = total + se3.rotation(X_WB[i]) @ (first @ Jdot + spin @ (first @ J))
     return total / inertia.mass(m.inertia[1:]).sum()
-
-
-def _frame_pose(m: Tables, q: Array, frame: str) -> Array:
-    at = m.frame(frame)
-    return body_poses(m, dyads(m, q))[at.body] @ at.X

@@ -57,6 +57,10 @@ class View(Protocol):
         """(dS/dt) v, (..., 6)."""
         ...
 
+    def subspace_rate(self, v: Array) -> Array:
+        """dS/dt in the frame of the body, (..., 6, nv)."""
+        ...
+
     def given(self, name: str) -> Array:
         """The joint's or the body's part of an input."""
         ...

@@ -14,7 +14,7 @@ from modurob.control.tracing import Step, law_name, traced_step
 from modurob.errors import ControlError, explained
 from modurob.robot import Mechanism
 from modurob.simulation.law import Controller, as_controller
-from modurob.trace import C99, Listing, Place, Traced, number
+from modurob.trace import C99, Listing, Place, Traced, c_identifier, harmless, number
 
 # a reference that is given from outside, (nq,) and twice (nv,)
 GIVEN = ("q_d", "v_d", "vdot_d")
@@ -43,7 +43,7 @@ def controller_c(controller: Any, robot: Mechanism, name: str | None = None, ref
     if law is None:
         raise ControlError("controller None: expected one such as mr.PID(...), or a function f(t, q, v)")
     step = traced_step(_with_reference_input(law, robot) if reference_input else law, robot)
-    return c_file(step, law, robot, _identifier(name or f"{robot.name}_{law_name(law)}"))
+    return c_file(step, law, robot, c_identifier(name or f"{robot.name}_{law_name(law)}", "law"))
 
 
 def c_file(step: Step, law: Controller, robot: Mechanism, name: str) -> str:
@@ -109,7 +109,7 @@ def _comment(step: Step, law: Controller, robot: Mechanism, name: str, inputs: l
         *_joints(robot, inputs),
         *(_row("memory", k, label) for k, label in enumerate(step.labels)),
     ]
-    return ["/*", *(f" * {_harmless(line)}".rstrip() for line in words), " */"]
+    return ["/*", *(f" * {harmless(line)}".rstrip() for line in words), " */"]
 
 
 def _joints(robot: Mechanism, inputs: list[str]) -> list[str]:
@@ -135,16 +135,6 @@ def _units(kind: Any) -> tuple[str, ...]:
 
 def _row(array: str, k: int, words: str) -> str:
     return f"{f'{array}[{k}]':<14} {words}"
-
-
-def _harmless(text: str) -> str:
-    """Words of a user that end no comment and continue no line."""
-    return text.replace("*/", "* /").replace("/*", "/ *").replace("\\", "/").replace("??/", "? ?/")
-
-
-def _identifier(name: str) -> str:
-    found = re.sub(r"\W", "_", name, flags=re.ASCII)
-    return f"law_{found}" if found[:1].isdigit() else found
 
 
 # ---- references from outside ----

@@ -151,6 +151,9 @@ class TracedView:
     def bias(self, v: Array) -> Array:
         return self.type.bias(self._coordinates(), v)
 
+    def subspace_rate(self, v: Array) -> Array:
+        return self.type.subspace_rate(self._coordinates(), v)
+
     def given(self, name: str) -> Array:
         kind = self.program.inputs[name]
         if kind in ("wrenches", "inertias"):

@@ -134,7 +134,7 @@ class Kinematics(Checked):
         >>> (robot.jacobian_rate(q, v, "m3") @ v).round(4) + 0.0
         array([ 0.    , -0.3354, -0.0546,  0.    ,  0.    ,  0.    ])
         """
-        return algorithms.jacobian_rate(self, self._q(q), self._v(v), frame)
+        return algorithms.jacobian_rate(self, self._q(q), self._v(v), frame, kernels.run)
 
     def body_jacobian(self, q: ArrayLike, frame: str) -> Array:
         """J, (..., 6, nv), rows (v, w): the twist of the frame in its own axes at its own origin is J v [m/s, rad/s].
@@ -151,7 +151,7 @@ class Kinematics(Checked):
         >>> bool(np.allclose(robot.body_jacobian_rate(q, v, "m3") @ v, still))
         True
         """
-        return algorithms.body_jacobian_rate(self, self._q(q), self._v(v), frame)
+        return algorithms.body_jacobian_rate(self, self._q(q), self._v(v), frame, kernels.run)
 
     def point_jacobian(self, q: ArrayLike, frame: str, point: ArrayLike) -> Array:
         """J, (..., 3, nv): the velocity in world axes of a point fixed in the frame, given in its axes (..., 3) [m], is J v [m/s].
@@ -168,7 +168,7 @@ class Kinematics(Checked):
         >>> robot.point_jacobian_rate(q, v, "m3", [0.0, 0.05, 0.0]).shape
         (3, 3)
         """
-        return algorithms.point_jacobian_rate(self, self._q(q), self._v(v), frame, self._point(point))
+        return algorithms.point_jacobian_rate(self, self._q(q), self._v(v), frame, self._point(point), kernels.run)
 
     def centre_of_mass(self, q: ArrayLike) -> Array:
         """Centre of mass of the moving bodies, sum m c / sum m, in world axes, (..., 3) [m].

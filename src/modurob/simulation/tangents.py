@@ -28,8 +28,9 @@ from modurob.spatial.scalars import Array
 def tangents(mover: Mover, t: float, s: State, ds: State, u: Array, duration: float) -> tuple[State, State]:
     """One state (q, v, x) after the steps of `mover.advance`, and its tangents ds, (n, nv) along `integrate`, (n, nv) and (n, nx).
 
-    The stepper must only add slopes, and the robot be a tree without contacts. Exact to rounding. Rates that dry friction holds, at
-    the start or at the end of a step, have none.
+    The stepper must only add slopes, and the robot be a tree without contacts. Exact to rounding, but in steps in which a rate with
+    dry friction turns back: there they are those of friction that keeps its direction. Rates that dry friction holds, at the start
+    or at the end of a step, have none.
     """
     m, dt, dry = mover.m, mover.stepper.dt, acting(mover.m).holding > 0
     assert dt is not None
@@ -40,13 +41,14 @@ def tangents(mover: Mover, t: float, s: State, ds: State, u: Array, duration: fl
     dx[:, acting(m).commanded[1]] = 0.0
     rows = _with_tangents(s, State(coordinate_tangents(m, s.q, ds.q), ds.v, dx))
     for k in range(round(duration / dt)):
-        now, start = np.full((1, 1), t + k * dt), _resting(rows, dry)
-        sampled = system.sampled(start, step)
-        held = mover.modes(now, _first(sampled), held_u[None], step)[0] if mover.sticks else None
-        rows = mover.stepper.step(system, now, sampled, held_u[None], step, held)  # type: ignore[arg-type]
+        now = np.full((1, 1), t + k * dt)
+        held = mover.modes(now, _first(system.sampled(rows, step)), held_u[None], step)[0] if mover.sticks else None
+        start = rows if held is None else _resting(rows, held.free[0] == 0)
+        rows = mover.stepper.step(system, now, system.sampled(start, step), held_u[None], step, held)  # type: ignore[arg-type]
         if held is not None and ((held.slide * rows.v[:1] < 0).any() or not held.free.all()):
             rows = _stopped(mover, now.item(), start, rows, u)
-    end, (q, v, x) = (State(*(x[k] for x in _resting(rows, dry))) for k in (0, slice(1, None)))
+        rows = _resting(rows, dry & (rows.v[0] == 0))
+    end, (q, v, x) = (State(*(x[k] for x in rows)) for k in (0, slice(1, None)))
     return end, State(_along(m, end.q, q), v, x)
 
 
@@ -64,9 +66,9 @@ def _stopped(mover: Mover, t: float, start: State, end: State, u: Array) -> Stat
     return _with_tangents(now, State(*(x[1:] for x in end)))
 
 
-def _resting(rows: State, dry: Array) -> State:
+def _resting(rows: State, still: Array) -> State:
     """Without tangents of the rates that friction holds at zero."""
-    return rows._replace(v=np.where(dry & (rows.v[0] == 0), 0.0, rows.v)) if dry.any() else rows
+    return rows._replace(v=np.where(still, 0.0, rows.v)) if still.any() else rows
 
 
 # ---- coordinates ----

@@ -141,7 +141,7 @@ def largest(x: Array, least: float) -> Array:
 
 def clip(x: Array, lower: Any, upper: Any) -> Array:
     """x between lower and upper, entry by entry; what is not a number stays so."""
-    if isinstance(x, np.ndarray) and x.dtype != object:
+    if isinstance(x, np.ndarray) and x.dtype == float:
         return np.minimum(np.maximum(x, lower), upper)
     return select(x, lower, lower, select(upper, x, upper, x))
 

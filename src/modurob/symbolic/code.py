@@ -14,7 +14,7 @@ from modurob.spatial.scalars import Array, sqrt
 from modurob.symbolic import describe
 from modurob.symbolic.factored import Power, Sum, horner
 from modurob.symbolic.ring import Polynomial, polynomials
-from modurob.trace import C99, PYTHON, Graph, Listing, Place, Traced
+from modurob.trace import C99, PYTHON, Graph, Listing, Place, Traced, c_identifier, harmless
 
 if TYPE_CHECKING:
     from modurob.symbolic.equations import Equations
@@ -184,18 +184,13 @@ def _legend(eq: "Equations") -> list[str]:
 
 def _remarks(eq: "Equations") -> list[str]:
     """The legend of the parameters, and which forces are left out."""
-    return [_harmless(line) for line in (*(_legend(eq) or ["There are no parameters."]), *describe.notes(eq))]
+    return [harmless(line) for line in (*(_legend(eq) or ["There are no parameters."]), *describe.notes(eq))]
 
 
 def _title(eq: "Equations") -> str:
-    return _harmless(
+    return harmless(
         f"Equations of motion of {eq.robot.name}: M(q) vdot + C(q, v) v + N(q) = tau + passive_forces(q, v)."
     )
-
-
-def _harmless(text: str) -> str:
-    """Words of a user that end no comment."""
-    return text.replace("\\", "/").replace('"' * 3, "'" * 3).replace("*/", "* /")
 
 
 def python_module(eq: "Equations", program: Program, passive: Program) -> str:
@@ -283,7 +278,7 @@ def c_file(eq: "Equations", program: Program, passive: Program) -> str:
 def _c_function(what: str, eq: "Equations", program: Program) -> list[str]:
     stores = [(f"{part}{''.join(f'[{i}]' for i in at)}", x) for part, at, x in _entries(program)]
     n, k = max(eq.robot.nv, 1), max(len(eq.parameters), 1)
-    name = re.sub(r"\W", "_", eq.robot.name)
+    name = c_identifier(eq.robot.name, "robot")
     results = ", ".join(f"double {part}{f'[{n}]' * array.ndim}" for part, array in program.outputs.items())
     head = [
         f"void {name}_{what}(const double q[{n}], const double v[{n}], const double p[{k}],",

@@ -152,14 +152,6 @@ def _root_of_rest(x: Array) -> Array:
     return sqrt((1 - x) * (1 + x))
 
 
-def _power(x: Array, exponent: Array) -> Array:
-    if exponent.dtype != object:
-        return x**exponent
-    if x.dtype == object:
-        raise TypeError("a power whose base and exponent are traced: expected np.exp(y * np.log(x)), where x > 0")
-    return scalars.exp(exponent * np.log(x))
-
-
 def _divided(x: Array, y: Array) -> tuple[Array, Array]:
     """The largest whole k with k y not beyond x, and x - k y, from zero to y: exact for numbers y and |k| < 2^26."""
     k, side = scalars.rint(x / y), select(y, 0.0, -1.0, 1.0)
@@ -228,7 +220,6 @@ UFUNCS: dict[str, Rule] = {
     "minimum": scalars.minimum,
     "not_equal": lambda a, b: 1.0 - _equal(a, b),
     "positive": lambda x: x,
-    "power": _power,
     "rad2deg": lambda x: x * (180 / np.pi),
     "radians": lambda x: x * (np.pi / 180),
     "remainder": lambda x, y: _divided(x, y)[1],
@@ -236,7 +227,7 @@ UFUNCS: dict[str, Rule] = {
     "trunc": lambda x: select(x, 0.0, _ceil(x), _floor(x)),
 }
 # operations of the scalars themselves
-NATIVE = ("add", "divide", "matmul", "multiply", "negative", "reciprocal", "square", "subtract")
+NATIVE = ("add", "divide", "matmul", "multiply", "negative", "power", "reciprocal", "square", "subtract")
 
 
 # ---- over axes ----

@@ -1,5 +1,6 @@
 """Straight-line code as text: one writer for C and Python, which differ in a few words."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -7,15 +8,25 @@ from typing import Any
 from modurob.trace.graph import FREE, FUNCTIONS, Graph, Place, Traced
 
 
-def number(x: float) -> str:
-    """A double that reads back as itself, always with a point or exponent."""
+def number(x: float, infinity: str = "INFINITY", nan: str = "NAN") -> str:
+    """A double that reads back as itself, always with a point or exponent; what is not finite has the names of <math.h>."""
     text = repr(float(x))
-    return text if any(c in text for c in ".einf") else f"{text}.0"
+    if text.lstrip("-") in ("inf", "nan"):
+        return text.replace("inf", infinity).replace("nan", nan)
+    return text if any(c in text for c in ".e") else f"{text}.0"
 
 
-def c_number(x: float) -> str:
-    """The same for C, where what is not finite has names of <math.h>."""
-    return {"inf": "INFINITY", "-inf": "-INFINITY", "nan": "NAN"}.get(repr(float(x)), number(x))
+def harmless(text: str) -> str:
+    """Words of a user that end no comment of C or text of Python, and continue no line."""
+    for old, new in (("\\", "/"), ('"""', "'''"), ("*/", "* /"), ("/*", "/ *"), ("??/", "? ?/")):
+        text = text.replace(old, new)
+    return text
+
+
+def c_identifier(text: str, kind: str) -> str:
+    """A name of a user as one of C; behind `kind` where it would begin with a digit."""
+    found = re.sub(r"\W", "_", text, flags=re.ASCII)
+    return f"{kind}_{found}" if found[:1] in ("", *"0123456789") else found
 
 
 @dataclass(frozen=True)
@@ -41,8 +52,9 @@ class Dialect:
     unnamed: tuple[str, ...] = FREE
 
 
-C99 = Dialect(number=c_number)
+C99 = Dialect()
 PYTHON = Dialect(
+    number=lambda x: number(x, "np.inf", "np.nan"),
     declare="{0} = {1}",
     store="{0} = {1}",
     select="np.where({0} < {1}, {2}, {3})",

@@ -313,6 +313,10 @@ _UNDECIDED = (
     "a choice that depends on a traced scalar: expected np.where, np.minimum, np.maximum or np.clip, or select and others of "
     "modurob.spatial.scalars"
 )
+_POWER = (
+    "a power whose base and exponent are traced: expected np.exp(y * np.log(x)), or exp and log of modurob.spatial.scalars, "
+    "where x > 0"
+)
 
 
 class Traced:
@@ -362,6 +366,8 @@ class Traced:
     def __pow__(self, exponent: Any) -> "Traced":
         """Whole powers by multiplication, those and a half by a root too, others, of numbers that are not negative, by exp and
         log."""
+        if isinstance(exponent, Traced):
+            raise TypeError(_POWER)
         if 2 * exponent != int(2 * exponent):
             return (self.log() * exponent).exp()
         if exponent < 0:
@@ -370,6 +376,10 @@ class Traced:
             return self.sqrt() if exponent else self._new(self.graph.index(1.0))
         return self if exponent == 1 else self * self ** (exponent - 1)
 
+    def __rpow__(self, base: Any) -> "Traced":
+        """The power of a number that is not negative."""
+        return self._new(self.graph.function("exp", (self * np.log(base)).index))
+
     def __bool__(self) -> bool:
         raise TypeError(_UNDECIDED)
 
@@ -377,6 +387,8 @@ class Traced:
         raise TypeError(_UNDECIDED)
 
     __gt__ = __le__ = __ge__ = __lt__
+    __eq__ = __lt__  # pyright: ignore[reportAssignmentType]
+    __hash__ = object.__hash__
 
     def __float__(self) -> float:
         raise TypeError(

@@ -127,6 +127,11 @@ class ProgramRun:
     def dtype(self) -> Any:
         return np.result_type(*self.inputs.values(), self.m.inertia, self.m.X_PJ)
 
+    def require_floats(self, what: str) -> None:
+        """For complex steps, which are of real numbers alone."""
+        if self.dtype().kind != "f":
+            raise TypeError(f"{what}: expected real numbers, found entries of type {self.dtype()}")
+
     # ---- results ----
 
     def _result(self, name: str, kind: str) -> Array:

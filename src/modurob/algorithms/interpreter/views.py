@@ -59,6 +59,9 @@ class NumPyView:
     def bias(self, v: Array) -> Array:
         return self.type.bias(self._q, v)
 
+    def subspace_rate(self, v: Array) -> Array:
+        return self.type.subspace_rate(self._q, v)
+
     def given(self, name: str) -> Array:
         kind, x = self._run.program.inputs[name], self._run.inputs.get(name)
         if kind == "reference":
@@ -106,6 +109,7 @@ class NumPyView:
 
     def slope(self, function: Callable[[Array], Array]) -> Array:
         """By complex steps along the rates of the joint."""
+        self._run.require_floats(f"derivatives at {self.joint.name}, whose motion subspace turns")
         directions = 1j * TINY * np.eye(self.nv)
         return np.stack([np.imag(function(self.type.integrate(self._q, d))) / TINY for d in directions], axis=-1)
 
@@ -191,6 +195,7 @@ class NumPyLoop:
 
     def slopes(self, function: Callable[[Array, Array], Array], X: Array, V: Array) -> tuple[Array, Array]:
         """By complex steps."""
+        self._run.require_floats(f"derivatives at the loop joint {self._loop.name}")
         axes = len(np.broadcast_shapes(X.shape[:-2], V.shape[:-1]))
         by_pose = complex_step(lambda d: function(X @ se3.exp(d), V), 6, axes)
         return by_pose, complex_step(lambda d: function(X, V + d), 6, axes)

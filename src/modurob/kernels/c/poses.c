@@ -321,7 +321,7 @@ static inline ivec store_rows(const vec *y, const lane_set *counts, real *into)
         real *row[LANES];
 #pragma GCC unroll 8
         for (int j = 0; j < JOINTS; ++j) {
-            q[j] = PICK(counts[k], OF(y, k)[j], V(NOT_A_NUMBER));
+            q[j] = PICK(counts[k], OF(y, k)[j], V(NAN));
         }
 #pragma GCC unroll 8
         for (int i = 0; i < LANES; ++i) {
@@ -357,7 +357,7 @@ static long packed(const arm *a, const real *found, const vec *cost, const lane_
         row_of(a, found + order[i] * JOINTS, start, q + i * a->coordinates);
     }
     for (long i = n * a->coordinates; i < CANDIDATES * a->coordinates; ++i) {
-        q[i] = NOT_A_NUMBER;
+        q[i] = NAN;
     }
     return n;
 }
@@ -434,7 +434,7 @@ int pose_batch(const arm *a, long first, long last, const real *X, const real *s
                 } else {
                     unpacked(a, y, nearest[i], i, own, rows);
                     for (long k = a->coordinates; k < CANDIDATES * a->coordinates; ++k) {
-                        rows[k] = NOT_A_NUMBER;
+                        rows[k] = NAN;
                     }
                 }
             }

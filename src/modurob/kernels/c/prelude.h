@@ -11,13 +11,13 @@ typedef long long int64_t;
 #define FLT_MIN 1.175494351e-38f
 #define DBL_MAX 1.7976931348623157e+308
 #define DBL_MIN 2.2250738585072014e-308
-#define NOT_A_NUMBER __longlong_as_double(0x7ff8000000000000LL)
+#define INFINITY __longlong_as_double(0x7ff0000000000000LL)
+#define NAN __longlong_as_double(0x7ff8000000000000LL)
 #else
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
-#define NOT_A_NUMBER __builtin_nan("")
 #endif
 
 #ifdef SINGLE
@@ -337,7 +337,7 @@ CONSTANTS_OF double COSINE_TERMS[] = {4.16666666666666019037e-02,  -1.3888888888
    two; not a number for angles beyond FARTHEST, which the caller then takes another way. */
 INLINED void sine_cosine(vec angle, vec *sine, vec *cosine)
 {
-    const vec x = SELECT(magnitude(angle), V(FARTHEST), angle, V(NOT_A_NUMBER));
+    const vec x = SELECT(magnitude(angle), V(FARTHEST), angle, V(NAN));
 #ifdef SINGLE
     const vec shifted = x * 0.636619772367581343f + MAGIC;
     const vec k = shifted - MAGIC;
