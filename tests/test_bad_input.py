@@ -425,7 +425,9 @@ def solid(**changes):
         (solid(inertia=np.eye(3)), InertiaError, r"body 'b': inertia has shape \(3, 3\): expected \(6, 6\)"),
         (solid(name="a"), MechanismError, "there is already a body or frame named 'a': names must differ"),
         (solid(name="world"), MechanismError, "there is already a body or frame named 'world'"),
-        (solid(joint_name="a"), MechanismError, "there is already a joint or frame named 'a'"),
+        (solid(joint_name="a"), MechanismError, "there is already a joint named 'a'"),
+        (solid(name=5), MechanismError, "name 5 of a body or frame: expected a text"),
+        (solid(joint_name=5), MechanismError, "name 5 of a joint: expected a text"),
         (solid(parent="c"), MechanismError, "no body or frame 'c': valid: world, a"),
         (solid(at=np.eye(3)), MechanismError, r"pose of 'b' has shape \(3, 3\): expected \(4, 4\)"),
         (solid(seat=np.full((4, 4), np.nan)), MechanismError, "pose of 'b' is not finite"),
@@ -498,15 +500,20 @@ def test_a_joint(more, error, message):
         builder.build()
 
 
+def test_a_robot_is_named_by_a_text():
+    with refused(MechanismError, "name None of a robot: expected a text"):
+        mr.Builder(None)
+
+
 def test_frames_loops_and_shapes_need_what_they_hang_on():
     builder = mr.Builder()
     builder.body("arm", joint=mr.Revolute())
     builder.loop("closing", mr.Fixed(), "world", "arm")
     with refused(MechanismError, "no body or frame 'arn': did you mean 'arm'. valid: world, arm"):
         builder.frame("tip", "arn")
-    with refused(MechanismError, "there is already a frame or frame named 'arm'"):
+    with refused(MechanismError, "there is already a body or frame named 'arm'"):
         builder.frame("arm", "world")
-    with refused(MechanismError, "there is already a constraint or frame named 'closing'"):
+    with refused(MechanismError, "there is already a constraint named 'closing'"):
         builder.loop("closing", mr.Fixed(), "world", "arm")
     with refused(MechanismError, "no body or frame 'arn'"):
         builder.shape("sphere", (1.0,), on="arn")

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import warnings
 from dataclasses import MISSING, fields
 from pathlib import Path
 
@@ -389,6 +390,19 @@ def test_messages_keep_their_brackets(monkeypatch, capsys):
     with pytest.raises(SystemExit):
         main()
     assert capsys.readouterr().err == "error: no compiler: pip install modurob[cc] [bold]\n"
+
+
+def test_warnings_are_words_without_a_line_of_a_program(monkeypatch, capsys):
+    def warned(**options):
+        warnings.warn("a link is heavy [kg]", mr.ModurobWarning, stacklevel=1)
+        warnings.warn("another's", FutureWarning, stacklevel=1)
+
+    monkeypatch.setitem(main.__globals__, "app", warned)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = lambda message, category, *where: print(category.__name__, message, file=sys.stderr)
+        main()
+    assert capsys.readouterr().err == "warning: a link is heavy [kg]\nFutureWarning another's\n"
 
 
 def test_doctor_without_a_compiler_says_how_to_get_one(monkeypatch):

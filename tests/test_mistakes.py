@@ -184,8 +184,15 @@ MISTAKES = [
     ("robot.with_force('spring', mr.JointSpring(2.0), joint='m9/hinge')", "no joint 'm9/hinge'", f"valid: {JOINTS}"),
     (
         "robot.with_force('spring', 3.0, joint='m0/hinge')",
-        "force 3.0",
-        "a JointForce such as mr.JointSpring(2.0), or a FrameForce",
+        "force 'spring', 3.0",
+        "a force along a joint with joint=, such as mr.JointSpring(2.0), or one between frames with a= and b=",
+    ),
+    ("robot.with_force('spring', mr.Spring(2.0), joint='m0/hinge')", "force 'spring', Spring", "frames with a= and b="),
+    ("robot.with_force('spring', mr.JointSpring(2.0), a='m3')", "force 'spring', JointSpring", "with joint="),
+    (
+        "robot.with_force('m0/hinge stop', mr.JointSpring(2.0), joint='m2/hinge')",
+        "already a force named 'm0/hinge stop' on crab",
+        "expected another name",
     ),
     ("robot.without_forces('fricton')", "no force 'fricton' on crab", "valid: m0/hinge stop"),
     ("robot.equations('mass')", "no kind of symbols 'mass'", "did you mean 'masses'?", "valid: all, masses, centres"),

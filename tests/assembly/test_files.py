@@ -190,6 +190,20 @@ def test_a_file_says_how_the_robot_stands():
         ("a/hinge: 0.5", "a/hinge: .inf", FormatError, "initial.coordinates.a/hinge.*finite number"),
         ("[0, 0, -1.62]", "[0, 0]", FormatError, "gravity.2: Field required"),
         ("[0, 0, -1.62]", "[0, 0, down]", FormatError, "gravity.2: Input should be a valid number.*, found 'down'"),
+        (
+            "[a/3 - b/4]",
+            "[[a/3, b/4]]",
+            FormatError,
+            r"connections.0: expected two ports, like m0/3 - m1/4, .*, found \['a/3', 'b/4'\]",
+        ),
+        ("[a/3 - b/4]", "[3]", FormatError, "connections.0: expected two ports, .*, found 3"),
+        (
+            "{a: backbone, b: scout}",
+            "[a, b]",
+            FormatError,
+            r"modules: expected a mapping, key: value, found \['a', 'b'\]",
+        ),
+        ("[0, 0, -1.62]", "9.81", FormatError, r"gravity: expected a list, \[a, b\], found 9.81"),
         ("[0, 1, 0, 0]", "[0, 0, 0, 0]", InputError, "quaternion is zero: expected length one"),
         (
             "floating: true",

@@ -235,6 +235,7 @@ def test_an_elastic_arm_is_seen_as_stiff_by_laws():
     ("make", "message"),
     [
         (lambda: mr.cascade_of(0.0), "inertia"),
+        (lambda: mr.cascade("powerball-large", inertia=-0.8), "inertia = -0.8: expected zero or more"),
         (lambda: mr.cascade_of(1.0), "needs viscous friction above zero"),
         (lambda: mr.cascade_of(1.0, 1.0, "guess"), "method 'guess'"),
         (lambda: mr.cascade_of(1.0, 1.0, "poles", poles=[-1.0, -2.0]), "expected three"),

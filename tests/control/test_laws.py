@@ -34,6 +34,7 @@ from modurob.control import (
     SwingUp,
     WholeBody,
 )
+from modurob.control.recipe import plain_laws
 from modurob.errors import ControlError
 from modurob.motion import Trajectory, gait
 from modurob.simulation import Measured
@@ -295,6 +296,24 @@ def test_a_model_with_the_joints_in_another_order_is_refused():
     ):
         mr.ComputedTorque(100, 20, model=crab.mechanism(base="m2")).on(crab.mechanism(base="m0"))
     mr.ComputedTorque(100, 20, model=crab.mechanism(base="m1")).on(crab.mechanism(base="m0"))
+
+
+@pytest.mark.parametrize("name", plain_laws())
+@pytest.mark.parametrize("floating", [False, True])
+def test_a_module_alone_has_nothing_to_drive(name, floating):
+    """What is left of an organism that separated: its law goes on and gives no torque."""
+    alone = mr.Assembly.single("m0", "backbone").mechanism(floating=floating, gravity=(0, 0, 0))
+    about = {"partial": True} if LAWS[name] in (ComputedTorque, KinematicControl) else {}
+    gains = {"kp": 1.0, "kd": 1.0} if LAWS[name] is ComputedTorque else {}
+    run = mr.simulate(alone, duration=0.005, controller=LAWS[name](reference=0.1, **gains, **about))
+    assert run.status.ok, run.status
+    assert not run.tau.any()
+
+
+@pytest.mark.parametrize("law", [Backstepping, ElasticLinearisation])
+def test_a_module_alone_has_no_elastic_drive(law):
+    with pytest.raises(ControlError, match="an elastic drive at every joint: robot has no joint with a drive"):
+        law(0.1).on(mr.Assembly.single("m0", "backbone").mechanism(floating=True))
 
 
 @pytest.mark.parametrize("around", [Delayed, DisturbanceObserver])

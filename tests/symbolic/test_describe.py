@@ -95,6 +95,11 @@ def test_equations_are_values():
 
 def test_functions_know_the_numbers_of_the_robot():
     eq = mr.load("crab").mechanism().equations("masses")
+    for q in ([0.1], [0.1] * 4, 0.1, None, "0.1", [[0.1], [0.1, 0.2]]):
+        with pytest.raises(InputError, match=r"q .*expected .*\(\.\.\., 3\)"):
+            eq.function(q, [0, 0, 0])
+    with pytest.raises(InputError, match=r"v has shape \(2,\): expected \(\.\.\., 3\) for crab"):
+        eq.function([0, 0, 0], [0, 0])
     with pytest.raises(InputError, match=r"p has 2 entries: expected 3, those of m1, m2, m3"):
         eq.function([0, 0, 0], [0, 0, 0], [1, 2])
     import sympy

@@ -43,7 +43,8 @@ def regressor(m: Tables, q: Array, v: Array, vdot: Array) -> Array:
     q, v, vdot = together(q, v, vdot)
     W = interpret(WRENCH_REGRESSORS, m, {"q": q, "v": v, "vdot": vdot}).results["W"]
     J = body_jacobians(m, dyads(m, q))
-    return np.concatenate([transposed(J[i + 1]) @ W[..., i, :, :] for i in range(len(m.joints))], axis=-1)
+    parts = [transposed(J[i + 1]) @ W[..., i, :, :] for i in range(len(m.joints))]
+    return np.concatenate([np.zeros((*v.shape, 0), W.dtype), *parts], axis=-1)
 
 
 def _wrench_regressor(w: Array, A: Array) -> Array:

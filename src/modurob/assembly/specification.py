@@ -1,8 +1,8 @@
 """What a robot file may say. docs/schemas/robot.json is made from this."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from modurob.assembly.connection import LONGEST_TEXT, TEXT, Connection
 from modurob.assembly.graph import MOST_CONNECTIONS, MOST_MODULES
@@ -22,17 +22,17 @@ Vector = tuple[Finite, Finite, Finite]
 JointName = Annotated[str, Field(max_length=200)]
 
 
-def _require_connection(text: str) -> str:
+def _require_connection(text: Any) -> Any:
     try:
         Connection.parse(text)
-    except InputError:
+    except (InputError, TypeError):
         raise ValueError("expected two ports, like m0/3 - m1/4, or m0/3 - m1/4 @ 90 with a roll") from None
     return text
 
 
 ConnectionText = Annotated[
     str,
-    AfterValidator(_require_connection),
+    BeforeValidator(_require_connection),
     WithJsonSchema({"type": "string", "pattern": TEXT.pattern, "maxLength": LONGEST_TEXT}),
 ]
 

@@ -9,6 +9,12 @@ from modurob.errors import FormatError, choices
 
 Model = TypeVar("Model", bound=BaseModel)
 MOST_SHOWN = 20
+# in the words of YAML, where those of pydantic are of Python
+EXPECTED = {
+    "dict_type": "expected a mapping, key: value",
+    "list_type": "expected a list, [a, b]",
+    "tuple_type": "expected a list, [a, b]",
+}
 
 
 def validated(model: type[Model], data: dict[str, Any], where: str, error: type[FormatError]) -> Model:
@@ -51,5 +57,5 @@ def _complaint(e: Any, model: type[BaseModel], missing: list[tuple]) -> str:
         likely = [str(name) for *at, name in missing if at == where]
         return f"unknown key; {choices(str(key)[:80], (f.alias or n for n, f in fields.items()), likely)}"
     found = e["input"]
-    shown = f", found {found!r:.80}" if isinstance(found, str | int | float | bool | None) else ""
-    return f"{e['msg'].removeprefix('Value error, ')}{shown}"
+    shown = f", found {found!r:.80}" if e["type"] != "missing" else ""
+    return f"{EXPECTED.get(e['type']) or e['msg'].removeprefix('Value error, ')}{shown}"

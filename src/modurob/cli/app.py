@@ -5,6 +5,7 @@ Names of `modurob` are imported when they are first used, so that `modurob --hel
 
 import logging
 import sys
+import warnings
 from collections.abc import Iterable, Mapping
 from functools import partial
 from importlib import import_module
@@ -20,7 +21,7 @@ from rich.text import Text
 from typer.core import TyperCommand
 
 import modurob as mr
-from modurob.errors import FormatError, InputError, ModurobError, choices, no_file
+from modurob.errors import FormatError, InputError, ModurobError, ModurobWarning, choices, no_file
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 # names, messages and matrices are printed as they are: brackets in them are no markup
@@ -48,11 +49,24 @@ def main() -> None:
     if not sys.stderr.isatty():
         _log_waits()
     try:
-        app(standalone_mode=True)
+        with warnings.catch_warnings():
+            warnings.showwarning = partial(_show_warning, warnings.showwarning)
+            app(standalone_mode=True)
     except ModurobError as error:
-        message = Text.assemble(("error:", "bold red"), " ", str(error))
-        Console(stderr=True, highlight=False).print(message, soft_wrap=True)
+        _tell("error:", "bold red", error)
         raise SystemExit(2) from None
+
+
+def _show_warning(show: Any, message: Warning | str, category: type[Warning], *where: Any) -> None:
+    """A warning of the package in words alone: no line of a program led to it."""
+    if issubclass(category, ModurobWarning):
+        _tell("warning:", "bold yellow", message)
+    else:
+        show(message, category, *where)
+
+
+def _tell(word: str, style: str, message: object) -> None:
+    Console(stderr=True, highlight=False).print(Text.assemble((word, style), " ", str(message)), soft_wrap=True)
 
 
 def _log_waits() -> None:

@@ -80,7 +80,7 @@ class AdaptiveLaw(SlidingLaw):
         self._least = LEAST * mean_body(self._model)
         self._p, d = self.drives.passive, self.drives.v
         Kd = self._kd(np.eye(robot.nv))[d[:, None], d]
-        damping = np.linalg.eigvalsh((Kd + Kd.T) / 2)[0]
+        damping = np.linalg.eigvalsh((Kd + Kd.T) / 2).min(initial=np.inf)
         if not damping > 0:
             raise ControlError(
                 f"AdaptiveControl: kd = {recipe.kd!r:.60}: expected above zero at every joint: nothing is learnt"
@@ -125,10 +125,11 @@ class AdaptiveLaw(SlidingLaw):
 
     def _learnt(self, pi: Array, Y: Array, s: Array) -> Array:
         """pi a sample of h later: P' = A exp(h gain A^T L A) A^T with P = A A^T, which is positive whatever the step is."""
-        A = cholesky(inertia.pseudo_inertia(pi.reshape(*pi.shape[:-1], -1, 10)) + self._least)
+        bodies = pi.shape[-1] // 10
+        A = cholesky(inertia.pseudo_inertia(pi.reshape(*pi.shape[:-1], bodies, 10)) + self._least)
         each = A[..., None, :, :, :]
         # A^T L A by joint and body, (..., nv, bodies, 4, 4)
-        B = np.swapaxes(each, -1, -2) @ dual_of(Y.reshape(*Y.shape[:-1], -1, 10)) @ each
+        B = np.swapaxes(each, -1, -2) @ dual_of(Y.reshape(*Y.shape[:-1], bodies, 10)) @ each
         w, U = eigh(self._speed(B) * np.sum(s[..., None, None, None] * B, axis=-4))
         AU = A @ U
         new = (AU * exp(clip(w, -1.0, 1.0))[..., None, :]) @ np.swapaxes(AU, -1, -2) - self._least
@@ -160,5 +161,5 @@ def mean_body(robot: Mechanism) -> Array:
     P = inertia.pseudo_inertia(robot.inertial_parameters().reshape(-1, 10))
     total = P[:, 3, 3].sum()
     spread = np.trace(P[:, :3, :3], axis1=-2, axis2=-1).sum() / total if total > 0 else 0.0
-    size = spread + np.mean(np.sum(robot.X_PJ[1:, :3, 3] ** 2, axis=-1))
+    size = spread + np.sum(robot.X_PJ[1:, :3, 3] ** 2) / max(1, len(P))
     return (total / len(P) if total > 0 else 1.0) * np.diag([*[(size or SMALL**2) / 3] * 3, 1.0])

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from modurob.catalogue.drives import Drive, Loops
+from modurob.catalogue.drives.library import drive_of
 from modurob.errors import ControlError, choices, explained
-from modurob.motion.numbers import one_positive
+from modurob.motion.numbers import one_number, one_positive
 
 METHODS = ("cancellation", "symmetric", "poles")
 
@@ -71,9 +72,9 @@ class TwoDegreePID(NamedTuple):
 
 
 @explained
-def cascade(drive: Drive, inertia: float, method: str = "cancellation", **wishes: Any) -> CascadeGains:
-    """Gains for a drive with a load of `inertia` [kg m²], without its rotor; `cascade_of` describes the methods and
-    specifications.
+def cascade(drive: Drive | str, inertia: float, method: str = "cancellation", **wishes: Any) -> CascadeGains:
+    """Gains for a drive, or the one of that name, with a load of `inertia` [kg m²], without its rotor; `cascade_of` describes
+    the methods and specifications.
 
     The current loop has the time constant `current_time` [s], by default a tenth of L/R, designed by cancellation: gain
     L/current_time, integral R/current_time.
@@ -82,8 +83,11 @@ def cascade(drive: Drive, inertia: float, method: str = "cancellation", **wishes
     >>> round(gains.position_gain, 3)
     4.938
     """
+    drive, load = drive_of(drive), one_number(inertia, "inertia")
+    if load < 0:
+        raise ControlError(f"inertia = {load}: expected zero or more")
     motor, time = drive.motor, wishes.pop("current_time", None)
-    found = cascade_of(inertia + drive.rotor, drive.viscous, method, **wishes)
+    found = cascade_of(load + drive.rotor, drive.viscous, method, **wishes)
     if not motor.inductance:
         return found
     time = motor.electrical_time_constant / 10 if time is None else one_positive(time, "current_time")

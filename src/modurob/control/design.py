@@ -123,6 +123,8 @@ def lqr(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike, sample_time: flo
     if (a.shape, q.shape, r.shape) != ((n, n), (n, n), (m, m)):
         shapes = f"A {a.shape}, B {b.shape}, Q {q.shape}, R {r.shape}"
         raise ControlError(f"{shapes}: expected (n, n), (n, m), (n, n), (m, m)")
+    if not m:
+        return np.zeros((m, n))
     from scipy.signal import cont2discrete  # slow to import
 
     try:

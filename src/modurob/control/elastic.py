@@ -79,6 +79,8 @@ def elastic_drives(
     for k, row in enumerate(robot.forces):
         position[row.name] = int(starts[k])
     joints = [(k, joint) for k, joint in enumerate(robot.joints) if joint not in base]
+    if not joints:
+        raise ControlError(f"{what} assumes an elastic drive at every joint: {robot.name} has no joint with a drive")
     for k, joint in joints:
         force: Any = rows[k].force if k in rows else None
         if force is None or not force.stiffness:

@@ -89,7 +89,7 @@ class MomentumObserver:
     def _energy_slope(self, q: Array, v: Array, p: Array) -> Array:
         """C^T v, (..., nv), the derivative of the kinetic energy by q where rates are those of coordinates: entry i is
         v . C(q, v) e_i, as in `polarised`."""
-        one = np.eye(v.shape[-1]).reshape(-1, *[1] * (v.ndim - 1), v.shape[-1]) + 0 * v
+        one = np.eye(v.shape[-1]).reshape(v.shape[-1], *[1] * (v.ndim - 1), v.shape[-1]) + 0 * v
         rates = np.concatenate([v + one, one, v[None]])
         h = self._weightless.inverse_dynamics(np.broadcast_to(q, (len(rates), *q.shape)), rates, np.zeros_like(rates))
         n = len(one)

@@ -86,6 +86,13 @@ def find_compiler() -> Compiler | None:
     return None
 
 
+def without_compiler() -> str:
+    """Why there is none, and what to do."""
+    given = os.environ.get("MODUROB_CC")
+    reason = f"MODUROB_CC is {given!r}, which is no C compiler that works here" if given else "no C compiler found"
+    return f"{reason}: install gcc or clang, or pip install modurob[cc]"
+
+
 def _output(*command: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
 
@@ -115,7 +122,7 @@ def library(name: str, identity: str, lanes: int, single: bool, extra: tuple[str
     """
     compiler = find_compiler()
     if compiler is None:
-        raise KernelError("no C compiler found: install gcc or clang, or pip install modurob[cc]")
+        raise KernelError(without_compiler())
     own = os.environ.get("MODUROB_CFLAGS", "").split()
     flags = (*FLAGS, *compiler.native, f"-DLANES={lanes}", *(("-DSINGLE",) if single else ()), *extra, *own)
     content = "\0".join((identity, prelude(), compiler.version, compiler.processor, *flags))

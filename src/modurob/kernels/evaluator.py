@@ -7,7 +7,6 @@ there is none.
 
 import ctypes
 import os
-import warnings
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
@@ -20,8 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modurob.algorithms.program import Flow, Program
-from modurob.errors import KernelError, ModurobWarning
-from modurob.kernels.compiler import find_compiler
+from modurob.errors import KernelError, warn_user
+from modurob.kernels.compiler import find_compiler, without_compiler
 from modurob.kernels.dyad_units import OPTIONAL
 from modurob.kernels.memory import room
 from modurob.kernels.registers import Register, Rows
@@ -305,7 +304,7 @@ def give_up(reason: str) -> None:
     global _unavailable
     if not _unavailable:
         _unavailable = reason
-        warnings.warn(f"no compiled kernels, NumPy serves: {reason}", ModurobWarning, stacklevel=6)
+        warn_user(f"no compiled kernels, NumPy serves: {reason}")
 
 
 def compilable(m: Tables) -> bool:
@@ -313,7 +312,7 @@ def compilable(m: Tables) -> bool:
     if _unavailable or not m.nv or not _is_real(m):
         return False
     if find_compiler() is None:
-        give_up("no C compiler found: install gcc or clang, or pip install modurob[cc]")
+        give_up(without_compiler())
         return False
     return True
 

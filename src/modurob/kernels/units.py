@@ -296,20 +296,28 @@ def _optimised(file: str, lanes: int) -> tuple[str, ...]:
 
 def beside(make: Any, *arguments: Any) -> Callable[[], Any]:
     """The result of a function that starts now in a thread of its own, and is waited for when it is asked for; computed once."""
-    if (make, arguments) not in _BEGUN:
-
-        def begin() -> None:
-            with suppress(Exception):  # raised again when the result is asked for
-                make(*arguments)
-
-        _BEGUN[make, arguments] = Thread(target=begin, name="modurob-compiler", daemon=True)
-        _BEGUN[make, arguments].start()
+    thread = _begun(make, arguments)
 
     def made() -> Any:
-        _BEGUN[make, arguments].join()
+        thread.join()
         return make(*arguments)
 
     return made
+
+
+def _begun(make: Any, arguments: tuple[Any, ...]) -> Thread:
+    """The thread that computes this: one that runs or has run, as threads can be waited for only once they have started."""
+
+    def begin() -> None:
+        with suppress(Exception):  # raised again when the result is asked for
+            make(*arguments)
+
+    with _QUEUE_LOCK:
+        if (make, arguments) not in _BEGUN:
+            thread = Thread(target=begin, name="modurob-compiler", daemon=True)
+            thread.start()
+            _BEGUN[make, arguments] = thread
+        return _BEGUN[make, arguments]
 
 
 _BEGUN: dict[Any, Thread] = {}

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass
 from functools import lru_cache
 from itertools import count
+from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -136,7 +137,7 @@ class CollisionModel:
         q = np.asarray(q, dtype=float)
         if not q.ndim or q.shape[-1] != self.m.nq:
             raise InputError(f"q has shape {q.shape}: expected (..., {self.m.nq}) for {self.m.name}")
-        bodies = forward_kinematics(self.m, q.reshape(-1, self.m.nq), run).bodies
+        bodies = forward_kinematics(self.m, q.reshape(prod(q.shape[:-1]), self.m.nq), run).bodies
         return bodies[:, self.bodies] @ self.X_BS, q.shape[:-1]
 
     @cached_property

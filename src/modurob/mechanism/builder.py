@@ -58,7 +58,7 @@ class Builder:
 
     def __init__(self, name: str = "robot", gravity: Any = GRAVITY, trusted: bool = False):
         """`trusted` says that poses and inertias were checked where they come from."""
-        self.name = name
+        self.name = _named(name, "robot")
         self.gravity = _vector(gravity, "gravity")
         self._trusted = trusted
         self._bodies = ["world"]
@@ -103,8 +103,8 @@ class Builder:
         array([[2.5 , 0.75],
                [0.75, 0.25]])
         """
-        self._require_new(name, self._frames, "body")
-        self._require_new(name, self._relative, "body")
+        self._require_new(name, self._frames, "body or frame")
+        self._require_new(name, self._relative, "body or frame")
         on = self.frame_of(parent)
         at, seat = self._pose(at, name), self._pose(seat, name)
         _require_joint(name, joint, properties, mimic)
@@ -134,8 +134,8 @@ class Builder:
         >>> b.build().frame_pose([np.pi / 2], "tip")[:3, 3].round(9) + 0.0
         array([0., 0., 1.])
         """
-        self._require_new(name, self._frames, "frame")
-        self._require_new(name, self._relative, "frame")
+        self._require_new(name, self._frames, "body or frame")
+        self._require_new(name, self._relative, "body or frame")
         self._relative[name], self._X[name] = self.frame_of(parent), self._pose(X, name)
 
     @explained
@@ -401,8 +401,15 @@ class Builder:
 
     @staticmethod
     def _require_new(name: str, taken: Mapping[str, Any] | set[str], what: str) -> None:
-        if name in taken:
-            raise MechanismError(f"there is already a {what} or frame named {name!r}: names must differ")
+        if _named(name, what) in taken:
+            raise MechanismError(f"there is already a {what} named {name!r}: names must differ")
+
+
+def _named(name: Any, what: str) -> str:
+    """The name itself: files hold texts, and what else were a name there would not be read again."""
+    if not isinstance(name, str):
+        raise MechanismError(f"name {name!r:.60} of a {what}: expected a text")
+    return name
 
 
 def _require_joint(name: str, joint: Any, properties: Any, mimic: Any) -> None:

@@ -64,7 +64,7 @@ class Changes(Kinematics):
         """The robot with one more force: along a rate of `joint`, or between the frames `a` and `b`.
 
         It is included in `passive_forces`, simulations and filters; see docs/conventions.md for signs and frames.
-        `rate` selects one of the joint's rates.
+        `rate` selects one of the joint's rates. The names of forces differ.
 
         >>> soft = robot.with_force("rest", mr.JointSpring(stiffness=2.0), joint="m0/hinge")
         >>> soft.passive_forces(q, v)
@@ -73,13 +73,18 @@ class Changes(Kinematics):
         >>> tied.forces[-1].name
         'rope'
         """
-        if isinstance(force, JointForce | JointLaw):
+        if name in {row.name for row in self.forces}:
+            raise InputError(f"there is already a force named {name!r} on {self.name}: expected another name")
+        if isinstance(force, JointForce | JointLaw) and joint and not a:
             index = self.joints.index(self.joint(joint))
             row: Any = JointRow(name, force, index, rate)
-        elif isinstance(force, FrameForce):
+        elif isinstance(force, FrameForce) and a and not joint:
             row = FrameRow(name, force, self.frame(a), self.frame(b))
         else:
-            raise InputError(f"force {force!r:.60}: expected a JointForce such as mr.JointSpring(2.0), or a FrameForce")
+            raise InputError(
+                f"force {name!r}, {force!r:.60}: expected a force along a joint with joint=, such as mr.JointSpring(2.0), "
+                "or one between frames with a= and b=, such as mr.Spring(100.0)"
+            )
         return replace(self, forces=(*self.forces, row))
 
     @explained

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from modurob import algorithms as al
-from modurob.errors import InputError
-from modurob.spatial.scalars import Array, sqrt
+from modurob.errors import InputError, blamed
+from modurob.spatial.scalars import Array, as_array, sqrt
 from modurob.symbolic import describe
 from modurob.symbolic.factored import Power, Sum, horner
 from modurob.symbolic.ring import Polynomial, polynomials
@@ -244,9 +244,19 @@ def numpy_function(eq: "Equations") -> Callable[..., tuple[Array, Array, Array]]
     generated, parameters, values = names["equations"], eq.parameters, eq.values
 
     def function(q: Any, v: Any, p: Sequence[float] | None = None) -> tuple[Array, Array, Array]:
-        return generated(q, v, _parameter_values(parameters, values, p))
+        return generated(coordinates(eq, q, "q"), coordinates(eq, v, "v"), _parameter_values(parameters, values, p))
 
     return function
+
+
+def coordinates(eq: "Equations", x: Any, name: str) -> Array:
+    """q or v as given, (..., nv)."""
+    n = eq.robot.nv
+    with blamed(InputError, f"{name} of {eq.robot.name}", f"numbers of shape (..., {n})"):
+        x = as_array(x)
+        if x.dtype.kind not in "fcO" or x.shape[-1:] != (n,):
+            raise InputError(f"{name} has shape {x.shape}: expected (..., {n}) for {eq.robot.name}")
+    return x
 
 
 def _parameter_values(parameters: list[Any], values: Mapping[Any, float], given: Any) -> Sequence[float]:

@@ -19,6 +19,7 @@ from modurob.errors import EquationsError, choices
 from modurob.mechanism import Frame, Loop, Tables
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array, cross
+from modurob.symbolic.code import coordinates
 from modurob.symbolic.coordinates import Coordinates
 from modurob.symbolic.model import ExactTables
 from modurob.symbolic.ring import Expr, Matrix, Polynomial
@@ -138,7 +139,7 @@ class IndependentEquations:
 
     def function(self, q: Array, v: Array) -> tuple[Array, Array, Array, Array]:
         """G, g, M and bias in numbers, at one closed state of this robot."""
-        values = _Values(self.equations, q, v)
+        values = _Values(self.equations, coordinates(self.equations, q, "q"), coordinates(self.equations, v, "v"))
         below = values.of(np.array([self._determinant], dtype=object))[0]
         G, g, M, bias = (values.of(x) / below**power for x, power in self._parts.values())
         return G, g, M, bias

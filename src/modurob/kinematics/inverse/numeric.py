@@ -217,7 +217,7 @@ def _attempt(p: Problem, start: Array, target: Array, tolerance: float) -> _Atte
     """Where descents from starts (k, copies, nq) lead, each given up where it does not get on."""
     k, copies, nq = start.shape
     target = target if copies == 1 else np.repeat(target, copies, axis=0)
-    best = p.descend(start.reshape(-1, nq), target, DAMPING, STEPS)
+    best = p.descend(start.reshape(k * copies, nq), target, DAMPING, STEPS)
     going = np.flatnonzero(best["size"][:, 0] > tolerance**2)
     for _ in range(ROUNDS):
         if not len(going):
