@@ -19,7 +19,7 @@ from modurob.cli import app
 from modurob.control import LAWS, SCHEMES
 from modurob.errors import CatalogueError, InputError, MechanismError, NotExactError, SearchError, SimulationError
 from modurob.estimation import FILTERS, SENSORS
-from modurob.fingerprints import _text_of, fingerprint
+from modurob.fingerprints import fingerprint, text_of
 from modurob.judges import JUDGES, verify
 from modurob.judges.verify import relative_error
 from modurob.kinematics.inverse.orders import ORDERS
@@ -310,6 +310,19 @@ def test_what_a_force_calls_may_be_defined_again(again):
         assert pulled(space["Pull"]) == pytest.approx(-0.1 * gain)
 
 
+def test_what_a_stepper_calls_may_be_defined_again():
+    """Steps of an equal stepper are not those of its earlier function."""
+    space, robot = {"__name__": "cells"}, pendulum(mr.Revolute((0, 1, 0)))
+    text = FILES["heun.py"].replace("@STEPPERS", "#").replace("dt * 0.5 for", "dt * part() for")
+    exec("def part(): return 0.5\n" + text, space)
+    runs = []
+    for part in (0.5, 0.25, 0.5):
+        exec(f"def part(): return {part}", space)
+        runs.append(mr.simulate(robot, [0.3, 0.9], duration=0.01, stepper=space["Heun"](1e-3)))
+    assert runs[0] == runs[2]
+    assert runs[1].v[1, 0] == pytest.approx(runs[0].v[1, 0] / 2)
+
+
 def test_what_a_force_calls_may_stand_in_another_file(tmp_path, monkeypatch):
     """An earlier version of that file has kernels in the cache."""
     for gain in (1.0, 30.0):
@@ -339,7 +352,7 @@ def test_compiled_code_is_known_by_the_whole_file(added, tmp_path):
     module = added("rolling.py")
     before, path = fingerprint(module.Rolling), Path(module.__file__)
     path.write_text(path.read_text().replace("def column(", "def column(  # as before but for this\n    "))
-    _text_of.cache_clear()
+    text_of.cache_clear()
     assert fingerprint(module.Rolling) != before
 
 
