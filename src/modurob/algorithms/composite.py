@@ -2,11 +2,12 @@
 
 from modurob.algorithms.interpreter import interpret
 from modurob.algorithms.joint_space import MASS_MATRIX_BY_PAIRS, with_rotors
+from modurob.algorithms.kinematics import together
 from modurob.algorithms.program import SYMMETRIC, Climb, Inward, Program, Run, View
 from modurob.algorithms.steps import transposed
 from modurob.mechanism.tables import Tables
 from modurob.spatial import inertia, se3
-from modurob.spatial.scalars import Array, as_array
+from modurob.spatial.scalars import Array
 
 
 def composite_inertia(j: View) -> None:
@@ -43,5 +44,5 @@ def mass_matrix(m: Tables, q: Array, run: Run = interpret) -> Array:
     on each, is column i. Kernels use vectors in world axes, of which the entries are inner products.
     """
     program = MASS_MATRIX if run is interpret else MASS_MATRIX_BY_PAIRS
-    M = run(program, m, {"q": as_array(q)}).results["M"]
+    M = run(program, m, {"q": together(q)[0]}).results["M"]
     return with_rotors(m, M)
