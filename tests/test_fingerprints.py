@@ -167,3 +167,26 @@ def test_code_may_refer_to_itself_and_to_much():
     for _ in range(5000):
         chain = [chain]
     assert fingerprint(made(text)) == fingerprint(made(text)) != fingerprint(made(FORCE, K=chain))
+
+
+CAM = """
+from dataclasses import dataclass
+from typing import Any
+from modurob.catalogue.joints import Prismatic
+@dataclass(frozen=True)
+class F(Prismatic):
+    profile: Any = None
+"""
+
+
+def test_robots_are_told_apart_by_functions_in_their_joints():
+    """By what these do: not by where they lie in memory."""
+    cls = made(CAM)
+
+    def robot(profile):
+        builder = mr.Builder("cam")
+        builder.body("rod", np.eye(6), joint=cls(profile=profile))
+        return builder.build()
+
+    assert robot(lambda q: q) == robot(lambda q: q) != robot(lambda q: 2 * q)
+    assert robot(Gain(1.0)) == robot(Gain(1.0)) != robot(Gain(2.0))

@@ -30,12 +30,17 @@ PLAIN = (str, int, float, complex, bool, bytes, type(None))
 def fingerprint(cls: type) -> str:
     """A class by name; one from outside the package also by all that it does, as it is now."""
     name = f"{cls.__module__}.{cls.__qualname__}"
-    if is_lasting(cls):
-        return name
+    return name if is_lasting(cls) else f"{name} {told(cls)}"
+
+
+def told(x: Any) -> str:
+    """A digest of anything, functions by their code; equal for what is equal, in any process."""
+    if type(x) in PLAIN:
+        return repr(x)
     digest = hashlib.sha256()
-    for line in _Told(_package(cls)).lines(cls):
+    for line in _Told(_package(x)).lines(x):
         digest.update(line.encode() + b"\n")
-    return f"{name} {digest.hexdigest()}"
+    return digest.hexdigest()
 
 
 def is_lasting(x: Any) -> bool:
