@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -86,8 +86,23 @@ def find_compiler() -> Compiler | None:
     return None
 
 
+def no_compiler() -> str:
+    """Why there is none, and how to get one, in words."""
+    given = os.environ.get("MODUROB_CC")
+    if given:
+        return f"MODUROB_CC is {given!r}: expected the command of a C compiler, such as gcc or clang"
+    return "no C compiler found: install gcc or clang, or pip install modurob[cc]"
+
+
 def _output(*command: str) -> str:
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+    done = _apart(command, 60)
+    done.check_returncode()
+    return done.stdout
+
+
+def _apart(command: Sequence[str], timeout: float) -> "subprocess.CompletedProcess[str]":
+    """Run a compiler apart from the terminal, whose interrupts are for Python: it would end, and be taken for broken."""
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=timeout, start_new_session=True)
 
 
 def cache_folder() -> Path:
@@ -115,7 +130,7 @@ def library(name: str, identity: str, lanes: int, single: bool, extra: tuple[str
     """
     compiler = find_compiler()
     if compiler is None:
-        raise KernelError("no C compiler found: install gcc or clang, or pip install modurob[cc]")
+        raise KernelError(no_compiler())
     own = os.environ.get("MODUROB_CFLAGS", "").split()
     flags = (*FLAGS, *compiler.native, f"-DLANES={lanes}", *(("-DSINGLE",) if single else ()), *extra, *own)
     content = "\0".join((identity, prelude(), compiler.version, compiler.processor, *flags))
@@ -199,7 +214,7 @@ def build(libraries: list[Library], text: str, notes: list[Any]) -> None:
 
 def _compile(command: list[str]) -> None:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
+        done = _apart(command, PATIENCE)
     except subprocess.TimeoutExpired:
         raise KernelError(f"{command[0]} took more than {PATIENCE} s for one kernel") from None
     if done.returncode != 0:

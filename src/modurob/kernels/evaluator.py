@@ -21,7 +21,7 @@ import numpy as np
 
 from modurob.algorithms.program import Flow, Program
 from modurob.errors import KernelError, ModurobWarning
-from modurob.kernels.compiler import find_compiler
+from modurob.kernels.compiler import find_compiler, no_compiler
 from modurob.kernels.dyad_units import OPTIONAL
 from modurob.kernels.memory import room
 from modurob.kernels.registers import Register, Rows
@@ -322,7 +322,7 @@ def compilable(m: Tables) -> bool:
     if _unavailable or not m.nv or not _is_real(m):
         return False
     if find_compiler() is None:
-        give_up("no C compiler found: install gcc or clang, or pip install modurob[cc]")
+        give_up(no_compiler())
         return False
     return True
 
