@@ -236,6 +236,17 @@ def test_arrays_of_users_are_copied_into_robots():
     assert pickle.loads(pickle.dumps(robot)) == robot
 
 
+def test_arrays_of_users_in_tables_are_copied():
+    """A view of an array that is written later, too."""
+    robot, own = crab(), np.zeros((2, 3))
+    own[0] = 0, 0, -1.0
+    hung = replace(robot, gravity=own[0])
+    before, own[:] = hung.gravity_forces([0.1, 0.2, 0.3]), 5.0
+    assert replace(robot, gravity=np.array([0, 0, -1.0])) == hung
+    assert hung.gravity_forces([0.1, 0.2, 0.3]).tobytes() == before.tobytes()
+    assert not hung.gravity.flags.writeable
+
+
 def test_arrays_and_lists_of_users_are_copied_into_recipes():
     k, weights, amplitude = np.ones(3), [1.0, 2.0], {"m0/hinge": 0.2}
     values = [mr.PID(kp=k), mr.PointGoal("m3", k), mr.InWorld(k), mr.JointTask(["m0/hinge"], reference=k)]

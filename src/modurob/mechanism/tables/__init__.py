@@ -31,6 +31,7 @@ from modurob.mechanism.tables.rows import (
     Shape,
 )
 from modurob.spatial.scalars import Array, read_only
+from modurob.values import owned
 
 __all__ = [
     "FLOATING_BASE",
@@ -81,6 +82,8 @@ class Tables:
         object.__setattr__(self, "nq", sum(j.type.nq for j in owners))
         object.__setattr__(self, "nv", sum(j.type.nv for j in owners))
         object.__setattr__(self, "frames", Frames.of(self.frames))
+        for name in ("X_PJ", "inertia", "gravity"):
+            object.__setattr__(self, name, owned(getattr(self, name)))
         require_consistent(self)
         for array in arrays_of(self):
             array.setflags(write=False)
