@@ -310,6 +310,30 @@ def test_what_a_force_calls_may_be_defined_again(again):
         assert pulled(space["Pull"]) == pytest.approx(-0.1 * gain)
 
 
+def test_robots_that_were_used_go_along_with_new_definitions():
+    """In simulations; and what a robot is asked for the first time is no answer for robots of the earlier definition."""
+    space = {"__name__": "cells"}
+    exec("def pull(k, q):\n    return -k * q" + PULL.replace("{pull}", "pull"), space)
+
+    def slide():
+        builder = mr.Builder("slide", gravity=(0, 0, 0))
+        builder.body("slide", np.eye(6), joint=mr.Prismatic((1, 0, 0)))
+        return builder.build().with_force("pull", space["Pull"](1.0), joint="slide")
+
+    def pulled_at_once(robot):
+        return mr.simulate(robot, [0.1], duration=1e-6, stepper=mr.SemiImplicitEuler(1e-6)).v[-1, 0] / 1e-6
+
+    robot = slide()
+    assert pulled_at_once(robot) == pytest.approx(-0.1)
+    exec("def pull(k, q):\n    return -30 * k * q", space)
+    assert pulled_at_once(robot) == pytest.approx(-3.0)
+    assert robot.passive_forces([0.1], [0.0]) == pytest.approx(-3.0)
+    assert robot.passive_forces([[0.1]] * 9, [[0.0]] * 9) == pytest.approx(-3.0)
+    exec("def pull(k, q):\n    return -k * q", space)
+    assert slide().passive_forces([0.1], [0.0]) == pytest.approx(-0.1)
+    assert slide().passive_forces([[0.1]] * 9, [[0.0]] * 9) == pytest.approx(-0.1)
+
+
 def test_what_a_stepper_calls_may_be_defined_again():
     """Steps of an equal stepper are not those of its earlier function."""
     space, robot = {"__name__": "cells"}, pendulum(mr.Revolute((0, 1, 0)))

@@ -280,6 +280,8 @@ def evaluator(m: Tables, program: Program | Flow, given: frozenset[str], single:
         return found
     if not compilable(m):
         return None
+    m = m.current()
+    key = key._replace(robot=m.key)
     with _LOCK:
         if key not in _TABLE:
             try:
@@ -296,6 +298,7 @@ def evaluator(m: Tables, program: Program | Flow, given: frozenset[str], single:
 
 def lay_ahead(m: Tables, program: Program | Flow, given: frozenset[str], single: bool, lanes: int) -> None:
     """Start the compilation of an evaluator that will be needed, without waiting for it."""
+    m = m.current()
     key = Key(m.key, program.name, given, single, lanes)
     if key in _TABLE or not compilable(m):
         return

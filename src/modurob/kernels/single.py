@@ -71,7 +71,9 @@ def _are_plain(inputs: Any, axes: int, dtype: Any = np.float64) -> bool:
 def _bound(handles: dict[str, dict[bytes, Any]], program: Program | Flow, m: Tables, lanes: int) -> Any:
     """The handle of a function of a robot; False where there is none."""
     known, many = handles.setdefault(program.name, {}), handles is not _HANDLES
-    floats = handles is _SEVERAL_FLOATS
+    floats, m = handles is _SEVERAL_FLOATS, m.current()
+    if m.key in known:
+        return known[m.key]
     if many and lanes == 1:
         return known.setdefault(m.key, False)
     load = beside(extension) if compilable(m) else None

@@ -4,8 +4,8 @@ Body 0 is the world; `joints[i - 1]` connects body `parent[i]` to body `i`. Ever
 they hold the same, whatever was done with them.
 """
 
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Self
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from modurob.caching import cached_property
 from modurob.catalogue.forces import Friction
 from modurob.errors import InputError, choices
 from modurob.mechanism.tables.consistency import arrays_of, require_consistent
-from modurob.mechanism.tables.digest import numbers_digest, words_digest
+from modurob.mechanism.tables.digest import lasts, numbers_digest, words_digest
 from modurob.mechanism.tables.rows import (
     Constraint,
     ContactRow,
@@ -98,6 +98,18 @@ class Tables:
         True
         """
         return numbers_digest(self)
+
+    def current(self) -> Self:
+        """The robot itself; made anew where what a joint or force from outside the package does was defined again since.
+
+        >>> robot.current() is robot
+        True
+        """
+        return self if self._lasts or numbers_digest(self) == self.key else replace(self)
+
+    @cached_property
+    def _lasts(self) -> bool:
+        return lasts(self)
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, Tables) and self.key == other.key and self._words == other._words)

@@ -73,6 +73,12 @@ def _lasts(x: Any) -> bool:
     return is_lasting(type(x)) and all(map(_lasts, (*inner, *original)))
 
 
+def lasts(m: "Tables") -> bool:
+    """Whether all joints and forces are of this package, so that what they do does not change."""
+    things = (*(j.type for j in m.joints), *(c.type for c in m.loops), *(row.force for row in m.forces))
+    return all(map(_lasts, things))
+
+
 def _word(x: Any) -> str:
     """A number to its last bit, a joint or force by what it does and its numbers, a symbol with all that is assumed of it, a
     function by its code."""
