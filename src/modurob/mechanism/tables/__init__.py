@@ -5,7 +5,7 @@ they hold the same, whatever was done with them.
 """
 
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Self
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -50,6 +50,7 @@ __all__ = [
     "PairRow",
     "Shape",
     "Tables",
+    "current",
 ]
 
 FLOATING_BASE = "floating_base"  # the free joint of a robot that does not stand
@@ -98,14 +99,6 @@ class Tables:
         True
         """
         return numbers_digest(self)
-
-    def current(self) -> Self:
-        """The robot itself; made anew where what a joint or force from outside the package does was defined again since.
-
-        >>> robot.current() is robot
-        True
-        """
-        return self if self._lasts or numbers_digest(self) == self.key else replace(self)
 
     @cached_property
     def _lasts(self) -> bool:
@@ -308,6 +301,14 @@ class Tables:
     def _of_owners(self, name: str) -> Array:
         values: Any = [getattr(j, name) for j in self.joints if not j.mimics]
         return read_only(np.concatenate([np.zeros(0), *values]))
+
+
+M = TypeVar("M", bound=Tables)
+
+
+def current(m: M) -> M:
+    """A robot itself; made anew where what a joint or force from outside the package does was defined again since."""
+    return m if m._lasts or numbers_digest(m) == m.key else replace(m)
 
 
 def _rebuilt(cls: type[Tables], own: dict[str, Any]) -> Tables:
