@@ -19,7 +19,7 @@ from modurob.cli import app
 from modurob.control import LAWS, SCHEMES
 from modurob.errors import CatalogueError, InputError, MechanismError, NotExactError, SearchError, SimulationError
 from modurob.estimation import FILTERS, SENSORS
-from modurob.fingerprints import _text_of, fingerprint
+from modurob.fingerprints import fingerprint, text_of
 from modurob.judges import JUDGES, verify
 from modurob.judges.verify import relative_error
 from modurob.kinematics.inverse.orders import ORDERS
@@ -323,6 +323,43 @@ def test_a_force_may_be_bounded_by_infinity(recwarn):
     assert not recwarn.list
 
 
+def test_robots_that_were_used_go_along_with_new_definitions():
+    """In simulations; and what a robot is asked for the first time is no answer for robots of the earlier definition."""
+    space = {"__name__": "cells"}
+    exec("def pull(k, q):\n    return -k * q" + PULL.replace("{pull}", "pull"), space)
+
+    def slide():
+        builder = mr.Builder("slide", gravity=(0, 0, 0))
+        builder.body("slide", np.eye(6), joint=mr.Prismatic((1, 0, 0)))
+        return builder.build().with_force("pull", space["Pull"](1.0), joint="slide")
+
+    def pulled_at_once(robot):
+        return mr.simulate(robot, [0.1], duration=1e-6, stepper=mr.SemiImplicitEuler(1e-6)).v[-1, 0] / 1e-6
+
+    robot = slide()
+    assert pulled_at_once(robot) == pytest.approx(-0.1)
+    exec("def pull(k, q):\n    return -30 * k * q", space)
+    assert pulled_at_once(robot) == pytest.approx(-3.0)
+    assert robot.passive_forces([0.1], [0.0]) == pytest.approx(-3.0)
+    assert robot.passive_forces([[0.1]] * 9, [[0.0]] * 9) == pytest.approx(-3.0)
+    exec("def pull(k, q):\n    return -k * q", space)
+    assert slide().passive_forces([0.1], [0.0]) == pytest.approx(-0.1)
+    assert slide().passive_forces([[0.1]] * 9, [[0.0]] * 9) == pytest.approx(-0.1)
+
+
+def test_what_a_stepper_calls_may_be_defined_again():
+    """Steps of an equal stepper are not those of its earlier function."""
+    space, robot = {"__name__": "cells"}, pendulum(mr.Revolute((0, 1, 0)))
+    text = FILES["heun.py"].replace("@STEPPERS", "#").replace("dt * 0.5 for", "dt * part() for")
+    exec("def part(): return 0.5\n" + text, space)
+    runs = []
+    for part in (0.5, 0.25, 0.5):
+        exec(f"def part(): return {part}", space)
+        runs.append(mr.simulate(robot, [0.3, 0.9], duration=0.01, stepper=space["Heun"](1e-3)))
+    assert runs[0] == runs[2]
+    assert runs[1].v[1, 0] == pytest.approx(runs[0].v[1, 0] / 2)
+
+
 def test_what_a_force_calls_may_stand_in_another_file(tmp_path, monkeypatch):
     """An earlier version of that file has kernels in the cache."""
     for gain in (1.0, 30.0):
@@ -352,7 +389,7 @@ def test_compiled_code_is_known_by_the_whole_file(added, tmp_path):
     module = added("rolling.py")
     before, path = fingerprint(module.Rolling), Path(module.__file__)
     path.write_text(path.read_text().replace("def column(", "def column(  # as before but for this\n    "))
-    _text_of.cache_clear()
+    text_of.cache_clear()
     assert fingerprint(module.Rolling) != before
 
 

@@ -182,7 +182,16 @@ WITH_ARRAYS = {
         mr.PoseGoal("m3", np.eye(4)),
         mr.PointGoal("m3", [1.0, 0, 0]),
         mr.DirectionGoal("m3", [1.0, 0, 0]),
+        mr.JointGoal({"m0/hinge": 0.1}),
     ),
+    "observers": lambda: (
+        mr.MomentumObserver(crab()),
+        mr.CollisionDetector(crab(), np.ones(3)),
+        mr.RecursiveIdentification(crab(), noise=np.ones(3)),
+        mr.DriveFilter(crab().with_drive("m0/hinge", "backbone-hinge")),
+    ),
+    "measurements": lambda: mr.MotionData(np.arange(3.0), np.ones((3, 3)), np.ones((3, 3))),
+    "organism": lambda: mr.Organism(mr.load("crab"), q=np.ones(10)),
     "wrench": lambda: mr.InWorld(np.ones(6)),
     "framework": lambda: mr.prism(3),
     "arm": lambda: (crab().dh("m3"), crab().screws("m3")),
@@ -227,14 +236,28 @@ def test_arrays_of_users_are_copied_into_robots():
     assert pickle.loads(pickle.dumps(robot)) == robot
 
 
+def test_arrays_of_users_in_tables_are_copied():
+    """A view of an array that is written later, too."""
+    robot, own = crab(), np.zeros((2, 3))
+    own[0] = 0, 0, -1.0
+    hung = replace(robot, gravity=own[0])
+    before, own[:] = hung.gravity_forces([0.1, 0.2, 0.3]), 5.0
+    assert replace(robot, gravity=np.array([0, 0, -1.0])) == hung
+    assert hung.gravity_forces([0.1, 0.2, 0.3]).tobytes() == before.tobytes()
+    assert not hung.gravity.flags.writeable
+
+
 def test_arrays_and_lists_of_users_are_copied_into_recipes():
     k, weights, amplitude = np.ones(3), [1.0, 2.0], {"m0/hinge": 0.2}
     values = [mr.PID(kp=k), mr.PointGoal("m3", k), mr.InWorld(k), mr.JointTask(["m0/hinge"], reference=k)]
     values += [mr.motion.Online(velocity=k, acceleration=1.0, jerk=1.0), mr.LQR(position=weights)]
-    values += [mr.Gait(mr.motion.gaits.Snake(), amplitude=amplitude)]
+    values += [mr.Gait(mr.motion.gaits.Snake(), amplitude=amplitude), mr.JointProperties(lower=k, upper=weights)]
+    values += [mr.Tie(1.0, "crab", "rope", ["m0/3", ("m1", k)], mr.Tension()), mr.Organism(mr.load("crab"), q=k)]
+    values += [mr.CollisionDetector(crab(), threshold=k), mr.RecursiveIdentification(crab(), noise=k)]
     before = copy.deepcopy(values)
     k[0], weights[0], amplitude["m0/hinge"] = 9.0, 9.0, 0.9
     assert values == before
+    assert [*map(hash, values)] == [*map(hash, before)]
     assert mr.PID(kp=[1, 2, 3]) == mr.PID(kp=(1, 2, 3)) != mr.PID(kp=(1, 2, 4))
 
 

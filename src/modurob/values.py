@@ -38,7 +38,7 @@ class Value:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, x in state.items():
-            object.__setattr__(self, name, frozen(x))
+            object.__setattr__(self, name, owned(x))
 
 
 def _fields(value: Any) -> dict[str, Any]:
@@ -52,6 +52,13 @@ def owned(x: Any) -> Any:
     if isinstance(x, dict):
         return {key: owned(y) for key, y in x.items()}
     return type(x)(map(owned, x)) if type(x) in (list, tuple) else x
+
+
+def as_tuples(x: Any) -> Any:
+    """`x`, lists and arrays in it as tuples."""
+    if isinstance(x, np.ndarray):
+        return as_tuples(x.tolist())
+    return tuple(map(as_tuples, x)) if type(x) in (list, tuple) else x
 
 
 def same(a: Any, b: Any) -> bool:

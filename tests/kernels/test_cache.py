@@ -176,6 +176,24 @@ def test_without_a_compiler_numpy_serves_and_says_so_once(filled, tmp_path):
     assert err.startswith("<string>:5: ModurobWarning: ")  # at the line of the user
 
 
+def test_how_to_get_a_compiler_is_said(monkeypatch):
+    monkeypatch.delenv("MODUROB_CC", raising=False)
+    monkeypatch.setattr(compiler, "find_compiler", lambda: None)
+    with pytest.raises(
+        mr.ModurobError, match=r"no C compiler found: install gcc or clang, or pip install modurob\[cc\]"
+    ):
+        compiler.library("none", "", 1, False)
+
+
+def test_an_interrupt_at_the_terminal_does_not_end_compilers(tmp_path):
+    """It reaches every process of the terminal's group: a compiler that it ended was taken for broken, and NumPy served from then
+    on."""
+    (tmp_path / "cc").write_text(f"#!{sys.executable}\nimport os\nraise SystemExit(os.getpgrp() == {os.getpgrp()})\n")
+    (tmp_path / "cc").chmod(0o755)
+    assert compiler._output(str(tmp_path / "cc")) == ""
+    compiler._compile([str(tmp_path / "cc")])
+
+
 def test_a_compiler_that_fails_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv("MODUROB_CACHE", str(tmp_path))
     with pytest.raises(mr.ModurobError, match="could not compile a kernel"):

@@ -1,6 +1,7 @@
 """A few states at once, without a detour: the bits of the long way, and errors where it has them."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -154,3 +155,35 @@ def test_all_states_that_one_thread_computes_take_the_short_way_beside_other_thr
     assert single._several(FORWARD_DERIVATIVES, robot, (q, v, tau)) is not None
     with pytest.raises(InputError, match="nan"):
         robot.forward_dynamics_derivatives(np.where(np.arange(1000)[:, None] == 998, np.nan, q), v, tau)
+
+
+LAID = {
+    "by columns": np.asfortranarray,
+    "every second": lambda x: np.repeat(np.repeat(x, 2, 0), 2, -1)[::2, ::2] if x.ndim > 1 else np.repeat(x, 2)[::2],
+    "backwards": lambda x: x[..., ::-1].copy()[..., ::-1],
+    "other order of bytes": lambda x: x.astype(x.dtype.newbyteorder()),
+    "read-only": lambda x: np.broadcast_to(x, (1, *x.shape))[0],
+    "more axes": lambda x: x[None],
+}
+ASKED = {
+    "dynamics": lambda r, q, v: r.forward_dynamics(q, v, v),
+    "mass matrix": lambda r, q, v: r.mass_matrix(q),
+    "derivatives": lambda r, q, v: np.stack(r.inverse_dynamics_derivatives(q, v, v)),
+    "momentum": lambda r, q, v: r.momentum(q, v),
+    "Coriolis": lambda r, q, v: r.coriolis_matrix(q, v),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("way", LAID)
+def test_where_numbers_lie_changes_no_bit(way, dtype, rng):
+    robot = random_mechanism(rng, 4, floating=True)
+    geared = replace(robot, joints=tuple(replace(j, armature=np.full(j.type.nv, 0.1)) for j in robot.joints))
+    for r in (robot, geared):
+        states = [random_state(rng, r)[:2] for _ in range(11)]
+        q, v = (np.array(x).astype(dtype) for x in zip(*states, strict=True))
+        for ask in ASKED.values():
+            for x, y in ((q, v), (q[3], v[3])):
+                found, expected = ask(r, LAID[way](x), LAID[way](y)), ask(r, x, y)
+                assert found.dtype == expected.dtype
+                assert found.tobytes() == expected.tobytes()

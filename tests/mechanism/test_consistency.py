@@ -1,11 +1,13 @@
 """Tables that do not fit together are refused, wherever their frames are."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 import modurob as mr
+from modurob.catalogue.forces import JointForce
 from modurob.errors import MechanismError
 from modurob.mechanism.tables import Frame
 from modurob.spatial import inertia
@@ -36,3 +38,20 @@ def test_frames_of_shapes_are_on_bodies(table, wrong):
 def test_named_frames_are_on_bodies(wrong):
     with pytest.raises(MechanismError, match="a frame on body"):
         replace(robot(), frames={"tip": WRONG[wrong]})
+
+
+@dataclass(frozen=True)
+class Own(JointForce):
+    number: Any
+    kind = "own"
+
+    def effort(self, t, q, v, x):
+        return -self.number * q
+
+
+@pytest.mark.parametrize("wrong", ["one", (1.0, 2.0), {"k": 1.0}, {1.0}, abs, np.ones(2)])
+def test_fields_of_forces_are_numbers(wrong):
+    with pytest.raises(
+        MechanismError, match=r"force spring \(own\): number is .*: expected a number, True, False or None"
+    ):
+        robot().with_force("spring", Own(wrong), joint="link")

@@ -4,11 +4,12 @@ import numpy as np
 
 from modurob.algorithms.interpreter import interpret
 from modurob.algorithms.joint_space import inertia_entry, with_rotors, world_columns, world_inertia
+from modurob.algorithms.kinematics import together
 from modurob.algorithms.program import SYMMETRIC, Climb, Inward, Outward, Pairs, Program, Run, View
 from modurob.algorithms.steps import transposed
 from modurob.mechanism.tables import Tables
 from modurob.spatial import inertia, se3
-from modurob.spatial.scalars import Array, as_array, is_numeric
+from modurob.spatial.scalars import Array, is_numeric
 
 
 def inertia_terms(j: View) -> None:
@@ -43,7 +44,7 @@ def mass_matrix(m: Tables, q: Array, run: Run = interpret) -> Array:
     rate j between joint i and the root. Numbers are in world axes; exact scalars in body axes, where entries do not bring in
     the joints below j, of which each product would cancel.
     """
-    q = as_array(q)
+    q = together(q)[0]
     program = MASS_MATRIX if is_numeric(q) else EXACT_MASS_MATRIX
     return with_rotors(m, run(program, m, {"q": q}).results["M"])
 

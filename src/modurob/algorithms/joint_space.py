@@ -256,7 +256,9 @@ def slopes(m: Tables, q: Array, v: Array, vdot: Array, external: External = None
 
 def with_rotors(m: Tables, M: Array) -> Array:
     """M, (..., nv, nv), with the inertias of rotors, which may be symbols, on its diagonal."""
-    return M + np.diag(m.armature) if m.armature.dtype == object or m.armature.any() else M
+    if m.armature.dtype != object and not m.armature.any():
+        return M
+    return M + np.diag(m.armature.astype(np.float32) if M.dtype == np.float32 else m.armature)
 
 
 def motion_inputs(m: Tables, q: Array, v: Array, vdot: Array, external: External) -> dict[str, Array]:

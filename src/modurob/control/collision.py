@@ -1,17 +1,19 @@
 """Collisions detected by a momentum observer: torques that neither drives nor forces of the robot explain."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from modurob.caching import cached_property
 from modurob.control.momentum import MomentumMemory, MomentumObserver
 from modurob.errors import ControlError, explained
 from modurob.motion.numbers import one_positive
 from modurob.robot import Mechanism
 from modurob.simulation import Recording
 from modurob.spatial.scalars import Array
+from modurob.values import Value
 
 
 class Contact(NamedTuple):
@@ -23,7 +25,7 @@ class Contact(NamedTuple):
 
 @explained
 @dataclass(frozen=True, eq=False)
-class CollisionDetector:
+class CollisionDetector(Value):
     """A collision is detected when the external torque of a `MomentumObserver` exceeds `threshold` [N m or N] at some
     joint (De Luca, Albu-Schäffer, Haddadin, Hirzinger 2006).
 
@@ -48,12 +50,11 @@ class CollisionDetector:
             raise ControlError(
                 f"threshold = {self.threshold!r:.60}: expected a torque above zero, or {self.robot.nv} of them [N m or N]"
             )
-        object.__setattr__(self, "_observer", MomentumObserver(self.robot, self.gain, self.sample_time))
+        super().__post_init__()
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return CollisionDetector, (self.robot, self.threshold, self.gain, self.sample_time)
-
-    _observer: Any = None
+    @cached_property
+    def _observer(self) -> MomentumObserver:
+        return MomentumObserver(self.robot, self.gain, self.sample_time)
 
     def start(self) -> MomentumMemory:
         """The memory before the first sample."""

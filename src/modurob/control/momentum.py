@@ -8,6 +8,7 @@ import numpy as np
 from modurob import kernels
 from modurob.algorithms import passive_forces
 from modurob.algorithms.steps import apply, transposed
+from modurob.caching import cached_property
 from modurob.control.around import Around
 from modurob.control.assumptions import require
 from modurob.control.christoffel import brackets
@@ -21,6 +22,7 @@ from modurob.motion.numbers import one_positive
 from modurob.robot import Mechanism
 from modurob.simulation import Measured
 from modurob.spatial.scalars import Array, clip
+from modurob.values import Value
 
 
 class MomentumMemory(NamedTuple):
@@ -31,7 +33,7 @@ class MomentumMemory(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class MomentumObserver:
+class MomentumObserver(Value):
     """r' = gain (tau_ext - r): the joint torques that are explained neither by drives nor by passive forces of the
     robot [N m or N].
 
@@ -52,17 +54,19 @@ class MomentumObserver:
     def __post_init__(self) -> None:
         one_positive(self.gain, "gain")
         one_positive(self.sample_time, "sample_time")
-        object.__setattr__(self, "_model", rigid(self.robot))
-        object.__setattr__(self, "_own", without_stops(self._model))
-        object.__setattr__(self, "_weightless", replace(self._model, gravity=np.zeros(3)))
         require(Drives.of(self._model), "MomentumObserver", "tree")
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return MomentumObserver, (self.robot, self.gain, self.sample_time)
+    @cached_property
+    def _model(self) -> Mechanism:
+        return rigid(self.robot)
 
-    _model: Any = None
-    _own: Any = None
-    _weightless: Any = None
+    @cached_property
+    def _own(self) -> Mechanism:
+        return without_stops(self._model)
+
+    @cached_property
+    def _weightless(self) -> Mechanism:
+        return replace(self._model, gravity=np.zeros(3))
 
     def start(self) -> MomentumMemory:
         """The memory before the first sample."""

@@ -23,6 +23,7 @@ from modurob.simulation.stepping import Mover
 from modurob.simulation.system import State
 from modurob.simulation.tangents import coordinate_tangents, tangents
 from modurob.spatial.scalars import Array
+from modurob.values import Value
 
 METHODS = ("unscented", "extended")
 # states of drives that are known: what was commanded, what has been used up, clocks
@@ -41,7 +42,7 @@ class DriveBelief(NamedTuple):
 
 @explained
 @dataclass(frozen=True, eq=False)
-class DriveFilter:
+class DriveFilter(Value):
     """A Kalman filter over (q, v, x) of a robot with drives: motor angles of elastic gears, currents and temperatures,
     from encoder counts at the motors (or at the joints) and from currents.
 

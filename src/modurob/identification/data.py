@@ -14,6 +14,7 @@ from modurob.robot import Mechanism
 from modurob.simulation import Recording
 from modurob.simulation.recording import Segment
 from modurob.spatial.scalars import Array, read_only
+from modurob.values import Value
 
 # the order of the low-pass filter, run forward and back, and its cut-off as a share of the sampling rate if none is given
 ORDER, CUTOFF = 4, 0.05
@@ -32,7 +33,7 @@ class Samples(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class MotionData:
+class MotionData(Value):
     """Equally spaced samples of a motion: t (k,) [s], q (k, nq) [rad or m], tau (k, nv) [N m or N] of the motors at the
     joints.
 

@@ -17,6 +17,7 @@ from modurob.identification.model import TorqueModel
 from modurob.motion.checks import require_robot
 from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array
+from modurob.values import Value
 
 
 class Information(NamedTuple):
@@ -27,7 +28,7 @@ class Information(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class RecursiveIdentification:
+class RecursiveIdentification(Value):
     """Recursive least squares of base parameters, one sample at a time, for example for a robot that has just docked.
 
     It starts from the given robot, whose base parameters are trusted up to `trust` times their magnitude. `noise` is
@@ -59,6 +60,7 @@ class RecursiveIdentification:
             raise EstimateError(
                 f"noise = {self.noise!r:.60}: expected a deviation above zero, or {self.robot.nv} of them"
             )
+        super().__post_init__()
 
     @cached_property
     def model(self) -> TorqueModel:

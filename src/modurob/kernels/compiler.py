@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -94,7 +94,14 @@ def without_compiler() -> str:
 
 
 def _output(*command: str) -> str:
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+    done = _apart(command, 60)
+    done.check_returncode()
+    return done.stdout
+
+
+def _apart(command: Sequence[str], timeout: float) -> "subprocess.CompletedProcess[str]":
+    """Run a compiler apart from the terminal, whose interrupts are for Python: it would end, and be taken for broken."""
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=timeout, start_new_session=True)
 
 
 def cache_folder() -> Path:
@@ -206,7 +213,7 @@ def build(libraries: list[Library], text: str, notes: list[Any]) -> None:
 
 def _compile(command: list[str]) -> None:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
+        done = _apart(command, PATIENCE)
     except subprocess.TimeoutExpired:
         raise KernelError(f"{command[0]} took more than {PATIENCE} s for one kernel") from None
     if done.returncode != 0:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from modurob.catalogue.joints import Free, JointType, Prismatic, Reversed, Revolute
-from modurob.fingerprints import fingerprint, is_lasting
+from modurob.fingerprints import fingerprint, is_lasting, told
 from modurob.kernels.frames import Placed, matrix
 from modurob.spatial import inertia
 from modurob.spatial.scalars import Array
@@ -95,7 +95,7 @@ def _lasting_text(joint: JointType) -> str:
 def _text(joint: JointType) -> str:
     if isinstance(joint, Reversed):
         return f"reversed {_text(joint.original)}"
-    own = [f"{f.name}={getattr(joint, f.name)!r}" for f in fields(joint) if f.name not in joint.parameters]  # type: ignore[arg-type]
+    own = [f"{f.name}={told(getattr(joint, f.name))}" for f in fields(joint) if f.name not in joint.parameters]  # type: ignore[arg-type]
     return f"{fingerprint(type(joint))}({', '.join(own)})"
 
 

@@ -27,6 +27,7 @@ from modurob.kernels.registers import Register, Rows
 from modurob.kernels.sequence import Engine
 from modurob.kernels.units import Loaded, await_all
 from modurob.mechanism import Tables
+from modurob.mechanism.tables import current
 from modurob.spatial.scalars import Array
 
 # evaluators that are kept; robots come and go
@@ -270,6 +271,8 @@ def evaluator(m: Tables, program: Program | Flow, given: frozenset[str], single:
         return found
     if not compilable(m):
         return None
+    m = current(m)
+    key = key._replace(robot=m.key)
     with _LOCK:
         if key not in _TABLE:
             try:
@@ -286,6 +289,7 @@ def evaluator(m: Tables, program: Program | Flow, given: frozenset[str], single:
 
 def lay_ahead(m: Tables, program: Program | Flow, given: frozenset[str], single: bool, lanes: int) -> None:
     """Start the compilation of an evaluator that will be needed, without waiting for it."""
+    m = current(m)
     key = Key(m.key, program.name, given, single, lanes)
     if key in _TABLE or not compilable(m):
         return

@@ -1,16 +1,12 @@
 """The C functions of goals, one for each kind; and the rows of all goals laid out in the arena of an engine."""
 
-import hashlib
-import sys
 from copy import copy
-from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from modurob.algorithms.descent import GoalRow, Rows, Seen, path
-from modurob.fingerprints import fingerprint
+from modurob.fingerprints import fingerprint, text_of
 from modurob.kernels.lowering import Store
 from modurob.kernels.registers import Register
 from modurob.kernels.units import Unit, loaded
@@ -45,7 +41,7 @@ def goal_unit(row: GoalRow, lanes: int, single: bool) -> Unit:
         return text, Code(["goal"], graph, table.nodes, 0)
 
     kind = type(row.goal)
-    return Unit("goal", f"goal {fingerprint(kind)} {_text(kind)}", lanes, single, write)
+    return Unit("goal", f"goal {fingerprint(kind)} {text_of(kind.__module__)}", lanes, single, write)
 
 
 def _seen(graph: Graph, sees: str) -> Array:
@@ -59,13 +55,6 @@ def _seen(graph: Graph, sees: str) -> Array:
 
 def _stores(array: str, values: Any, add: bool = False) -> list[Store]:
     return [Store(Place(array, k), x, add) for k, x in enumerate(np.asarray(values, dtype=object).ravel())]
-
-
-@lru_cache(maxsize=64)
-def _text(kind: type) -> str:
-    """A digest of the file that a goal is defined in."""
-    file = getattr(sys.modules[kind.__module__], "__file__", None)
-    return hashlib.sha256(Path(file).read_bytes()).hexdigest() if file else ""
 
 
 def laid_goals(e: "Engine", rows: tuple[GoalRow, ...], seen: Seen, target: Register) -> Rows:

@@ -18,6 +18,7 @@ from modurob.kernels.memory import LARGE, memory
 from modurob.kernels.threads import WORTH_A_THREAD, thread_count
 from modurob.kernels.units import beside
 from modurob.mechanism import Tables
+from modurob.mechanism.tables import current
 
 # handles of evaluators by program and robot, for one state, and for several of float64 and of float32
 _HANDLES: dict[str, dict[bytes, Any]] = {}
@@ -71,7 +72,9 @@ def _are_plain(inputs: Any, axes: int, dtype: Any = np.float64) -> bool:
 def _bound(handles: dict[str, dict[bytes, Any]], program: Program | Flow, m: Tables, lanes: int) -> Any:
     """The handle of a function of a robot; False where there is none."""
     known, many = handles.setdefault(program.name, {}), handles is not _HANDLES
-    floats = handles is _SEVERAL_FLOATS
+    floats, m = handles is _SEVERAL_FLOATS, current(m)
+    if m.key in known:
+        return known[m.key]
     if many and lanes == 1:
         return known.setdefault(m.key, False)
     load = beside(extension) if compilable(m) else None

@@ -13,6 +13,7 @@ from modurob.catalogue.joints import JointType
 from modurob.errors import InputError, MechanismError, explained
 from modurob.mechanism.tables import Limits
 from modurob.spatial.scalars import Array, as_array, read_only
+from modurob.values import as_tuples
 
 
 @explained
@@ -63,6 +64,11 @@ class JointProperties:
     stop_stiffness: Any = None  # [N m/rad or N/m]; None: as suits the inertia behind the joint
     stop_damping: Any = None  # [N m s/rad or N s/m]
     drive: Drive | None = None  # what moves it; its rotor adds to the armature, its friction to the losses
+
+    def __post_init__(self) -> None:
+        for name, x in vars(self).items():
+            if isinstance(x, list | np.ndarray):
+                object.__setattr__(self, name, as_tuples(x))
 
 
 NO_PROPERTIES = JointProperties()

@@ -9,12 +9,15 @@ from modurob.errors import InputError
 from modurob.mechanism import Tables
 from modurob.spatial.scalars import Array, as_array
 
+# numbers of single precision, in either order of bytes
+_SINGLE = (np.dtype("<f4"), np.dtype(">f4"))
+
 
 class Checked(Tables):
     """Tables whose methods take arrays, checked: q is (..., nq); v, vdot and tau are (..., nv)."""
 
     def _q(self, q: Any, name: str = "q") -> Array:
-        return require_quaternions(self, require_finite(self._shaped(q, self.nq, name), name), name)
+        return require_quaternions(self, require_finite(self._laid(q, self.nq, name), name), name)
 
     def _one_q(self, q: Any, name: str = "q") -> Array:
         """One configuration, for functions that take no batches."""
@@ -24,7 +27,11 @@ class Checked(Tables):
         return q
 
     def _v(self, v: Any, name: str = "v") -> Array:
-        return require_finite(self._shaped(v, self.nv, name), name)
+        return require_finite(self._laid(v, self.nv, name), name)
+
+    def _laid(self, x: Any, n: int, name: str) -> Array:
+        """Laid out as a new array is: where rows lie in memory decides how sums of NumPy are rounded."""
+        return np.ascontiguousarray(self._shaped(x, n, name))
 
     def _point(self, point: Any) -> Array:
         x = as_array(point)
@@ -35,7 +42,7 @@ class Checked(Tables):
     def _shaped(self, x: Any, n: int, name: str) -> Array:
         try:
             x = np.asarray(x)
-            x = x if x.dtype == np.float32 else as_array(x)
+            x = x.astype(np.float32, copy=False) if x.dtype in _SINGLE else as_array(x)
         except ValueError:
             raise InputError(f"{name} has rows of different length: expected shape (..., {n})") from None
         words = x.dtype == object and any(y is None or isinstance(y, str) for y in x.flat)

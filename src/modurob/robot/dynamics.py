@@ -86,7 +86,7 @@ class Dynamics(Checked):
         if M is None:
             return algorithms.mass_matrix(self, self._q(q), kernels.run)
         if self._has_rotors:
-            M.reshape(-1, self.nv**2)[:, :: self.nv + 1] += self.armature
+            M.reshape(-1, self.nv**2)[:, :: self.nv + 1] += self.armature.astype(M.dtype, copy=False)
         return M
 
     def bias_forces(self, q: ArrayLike, v: ArrayLike) -> Array:

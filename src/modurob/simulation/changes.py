@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from modurob.errors import explained
+from modurob.values import as_tuples
 
 if TYPE_CHECKING:
     from modurob.simulation.world import World
@@ -162,6 +163,9 @@ class Tie:
     line: str
     route: Sequence[Any]
     law: Any
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "route", as_tuples(self.route))
 
 
 @explained

@@ -17,7 +17,7 @@ from modurob.simulation.driving import require_clear, require_contacts, require_
 from modurob.simulation.limits import warn_of_stiff_stops
 from modurob.simulation.pilot import input_limit
 from modurob.simulation.steppers import Stepper
-from modurob.simulation.stepping import Mover, step_flow
+from modurob.simulation.stepping import Mover, named, step_flow
 from modurob.simulation.system import State, sticks
 from modurob.spatial.scalars import Array
 
@@ -65,7 +65,9 @@ def advance(
         at = [i for i, task in enumerate(tasks) if task.stepper == kind]
         part = fleet if len(at) == len(fleet) else _part(fleet, tuple(at))
         lists = [[tasks[i].arguments[k] for i in at] for k in range(len(ARGUMENTS))]
-        for i, state in zip(at, part._run(_function(kind), *lists, repeats=[tasks[i].steps for i in at]), strict=True):
+        for i, state in zip(
+            at, part._run(_function(kind, named(kind)), *lists, repeats=[tasks[i].steps for i in at]), strict=True
+        ):
             found[i] = state
     _warn_of_lost(fleet, found, duration)
     for robot, task, state in zip(fleet, tasks, found, strict=True):
@@ -177,8 +179,8 @@ def _warn_of_lost(fleet: Fleet, states: Sequence[Any], duration: float) -> None:
 
 
 @lru_cache(maxsize=64)
-def _function(stepper: Stepper) -> Function:
-    """Steps as a function of robots."""
+def _function(stepper: Stepper, words: str) -> Function:
+    """Steps of a stepper that does this as a function of robots."""
 
     def program(m: Mechanism) -> Flow | None:
         return None if sticks(m) else step_flow(stepper, acting(m).nx, False)

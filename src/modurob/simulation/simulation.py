@@ -13,6 +13,7 @@ from modurob.algorithms.forces import acting
 from modurob.caching import cached_property
 from modurob.catalogue.contact import BodyContact, Ground
 from modurob.errors import InputError, explained
+from modurob.mechanism.tables import current
 from modurob.robot import Assembly, Mechanism
 from modurob.simulation.arguments import (
     chosen_stepper,
@@ -80,7 +81,7 @@ class Simulation:
         lets MuJoCo move the robot. `brakes` is a function f(t, q, v) of the joints whose brakes are on until the next tick.
         """
         robot, q0, v0 = standing_robot(robot, q0, v0, ground)
-        robot = robot if body_contact is None else robot.with_body_contact(body_contact)
+        robot = current(robot) if body_contact is None else robot.with_body_contact(body_contact)
         self.robot, self.stepper = robot, chosen_stepper(stepper, robot, engine, controller)
         self.stepper.require(robot)
         require_contacts(robot, self.stepper)

@@ -45,9 +45,14 @@ COMPILED = "sums, products with numbers, slope, integrate and normalised alone; 
 _FINE = read_only(np.zeros((), dtype=int))
 
 
-@lru_cache(maxsize=256)
 def step_flow(stepper: Stepper, nx: int, held: bool) -> Flow:
     """One step of a stepper as a flow that kernels can repeat."""
+    return _step_flow(stepper, named(stepper), nx, held)
+
+
+@lru_cache(maxsize=256)
+def _step_flow(stepper: Stepper, words: str, nx: int, held: bool) -> Flow:
+    """The same for a stepper that does this."""
 
     def define(engine: Engine, i: dict[str, Any]) -> dict[str, Any]:
         system, start = System(engine), State(i["q"], i["v"], i["x"])
@@ -61,14 +66,19 @@ def step_flow(stepper: Stepper, nx: int, held: bool) -> Flow:
             )
         return {"t": i["t"] + i["dt"], "q": q, "v": v, "x": engine.all_states(x)}
 
-    name = f"{_named(stepper)} step{' with dry friction' if held else ''}"
+    name = f"{words} step{' with dry friction' if held else ''}"
     results = {"t": "1", "q": "coordinates", "v": "rates", "x": str(nx)}
     return Flow(name, _inputs(nx, held), results, define, repeated=True)
 
 
-@lru_cache(maxsize=256)
 def holding_flow(stepper: Stepper, nx: int) -> Flow:
     """`Stepper.solution` as a flow: what says in a state which rates dry friction holds."""
+    return _holding_flow(stepper, named(stepper), nx)
+
+
+@lru_cache(maxsize=256)
+def _holding_flow(stepper: Stepper, words: str, nx: int) -> Flow:
+    """The same for a stepper that does this."""
 
     def define(engine: Engine, i: dict[str, Any]) -> dict[str, Any]:
         s = State(i["q"], i["v"], engine.moving_states(i["x"]))
@@ -76,7 +86,7 @@ def holding_flow(stepper: Stepper, nx: int) -> Flow:
         found = _of_length(stepper, i["dt"]).solution(System(engine), i["t"], s, i["u"], i["dt"], held)
         return {"vdot": found.vdot, "reaction": found.reaction}
 
-    return Flow(f"{_named(stepper)} holding", _inputs(nx, True), {"vdot": "rates", "reaction": "rates"}, define)
+    return Flow(f"{words} holding", _inputs(nx, True), {"vdot": "rates", "reaction": "rates"}, define)
 
 
 def _of_length(stepper: Stepper, dt: Any) -> Stepper:
@@ -84,7 +94,7 @@ def _of_length(stepper: Stepper, dt: Any) -> Stepper:
     return stepper if stepper.dt is None else with_values(stepper, {"dt": dt})
 
 
-def _named(stepper: Stepper) -> str:
+def named(stepper: Stepper) -> str:
     """A stepper and its numbers, without the length of its steps."""
     return f"{fingerprint(type(stepper))} { {k: x for k, x in stepper.parameters().items() if k != 'dt'} }"
 
@@ -233,8 +243,7 @@ class Mover:
         t, dt = (np.broadcast_to(x, (len(s.v), 1)) for x in (t, dt))
         if not self._compiled:
             return self._plain_steps(t, s, u, dt, steps, held)
-        flow = step_flow(self.stepper, acting(self.m).nx, held is not None)
-        found = kernels.repeated(flow, self.m, _values(t, s, u, dt, held), steps)
+        found = kernels.repeated(self._flows[0], self.m, _values(t, s, u, dt, held), steps)
         if found is None:
             return self._plain_steps(t, s, u, dt, steps, held)
         moved = Moved(State(*(found.results[name] for name in ("q", "v", "x"))), found.singular)
@@ -275,8 +284,7 @@ class Mover:
     def solution(self, t: Array, s: State, u: Array, dt: Array, held: Held) -> tuple[Array, Array, Array]:
         """vdot, the reactions at held rates, and which states are singular."""
         if self._compiled:
-            flow = holding_flow(self.stepper, acting(self.m).nx)
-            answer = kernels.run_any(flow, self.m, _values(t, s, u, dt, held))
+            answer = kernels.run_any(self._flows[1], self.m, _values(t, s, u, dt, held))
             return answer.results["vdot"], answer.results["reaction"], answer.singular
         engine = NumPyEngine(self.m, s.v.shape[:-1], kernels.run_any)
         found = _of_length(self.stepper, dt).solution(System(engine, self.wrenches), t, s, u, dt, held)

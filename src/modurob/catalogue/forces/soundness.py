@@ -34,7 +34,7 @@ def mistakes(force: Force) -> Iterator[str]:
     if np.shape(force.start()) != (force.nx,):
         yield f"start() has shape {np.shape(force.start())}: expected ({force.nx},), its nx states"
     still = len(getattr(force, "still", ()))
-    if force.nx > still and any(type(force).rate is kind.rate for kind in (JointForce, FrameForce)):
+    if force.nx > still and any(getattr(type(force), "rate", None) is kind.rate for kind in (JointForce, FrameForce)):
         yield f"it has {force.nx} states and no rate: expected a method rate, dx/dt (..., {force.nx})"
     for name, (found, last) in _returned(force).items():
         for x in found if isinstance(found, tuple) else (found,):

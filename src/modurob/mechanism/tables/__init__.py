@@ -4,8 +4,8 @@ Body 0 is the world; `joints[i - 1]` connects body `parent[i]` to body `i`. Ever
 they hold the same, whatever was done with them.
 """
 
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from modurob.caching import cached_property
 from modurob.catalogue.forces import Friction
 from modurob.errors import InputError, choices
 from modurob.mechanism.tables.consistency import arrays_of, require_consistent
-from modurob.mechanism.tables.digest import numbers_digest, words_digest
+from modurob.mechanism.tables.digest import lasts, numbers_digest, words_digest
 from modurob.mechanism.tables.rows import (
     Constraint,
     ContactRow,
@@ -31,6 +31,7 @@ from modurob.mechanism.tables.rows import (
     Shape,
 )
 from modurob.spatial.scalars import Array, read_only
+from modurob.values import owned
 
 __all__ = [
     "FLOATING_BASE",
@@ -49,6 +50,7 @@ __all__ = [
     "PairRow",
     "Shape",
     "Tables",
+    "current",
 ]
 
 FLOATING_BASE = "floating_base"  # the free joint of a robot that does not stand
@@ -81,6 +83,8 @@ class Tables:
         object.__setattr__(self, "nq", sum(j.type.nq for j in owners))
         object.__setattr__(self, "nv", sum(j.type.nv for j in owners))
         object.__setattr__(self, "frames", Frames.of(self.frames))
+        for name in ("X_PJ", "inertia", "gravity"):
+            object.__setattr__(self, name, owned(getattr(self, name)))
         require_consistent(self)
         for array in arrays_of(self):
             array.setflags(write=False)
@@ -95,6 +99,10 @@ class Tables:
         True
         """
         return numbers_digest(self)
+
+    @cached_property
+    def _lasts(self) -> bool:
+        return lasts(self)
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, Tables) and self.key == other.key and self._words == other._words)
@@ -293,6 +301,14 @@ class Tables:
     def _of_owners(self, name: str) -> Array:
         values: Any = [getattr(j, name) for j in self.joints if not j.mimics]
         return read_only(np.concatenate([np.zeros(0), *values]))
+
+
+M = TypeVar("M", bound=Tables)
+
+
+def current(m: M) -> M:
+    """A robot itself; made anew where what a joint or force from outside the package does was defined again since."""
+    return m if m._lasts or numbers_digest(m) == m.key else replace(m)
 
 
 def _rebuilt(cls: type[Tables], own: dict[str, Any]) -> Tables:

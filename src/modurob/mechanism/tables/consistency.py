@@ -123,7 +123,7 @@ def _all_frames(m: "Tables") -> Iterator[Frame]:
 def _require_numbers(m: "Tables", row: JointRow | FrameRow) -> None:
     """Parameters that tables and files can hold."""
     for name, x in row.force.parameters().items():
-        if type(x) not in PLAIN and (isinstance(x, str) or np.ndim(x)):
+        if type(x) not in PLAIN and (isinstance(x, str | dict | set) or callable(x) or np.ndim(x)):
             raise MechanismError(
                 f"{m.name}: force {row.name} ({row.force.kind}): {name} is {x!r:.60}: expected a number, True, False or None"
             )

@@ -12,7 +12,7 @@ from modurob.catalogue.contact import Contact, PairContact
 from modurob.catalogue.forces import FrameForce, JointForce, JointLaw
 from modurob.catalogue.joints import JointType, Reversed
 from modurob.catalogue.lines import Line
-from modurob.fingerprints import fingerprint, is_lasting
+from modurob.fingerprints import fingerprint, is_lasting, told
 from modurob.mechanism.tables.rows import Constraint, ForceRow, Frame, JointRow, LineRow, Loop, frames_of
 from modurob.spatial.scalars import Array
 
@@ -73,9 +73,15 @@ def _lasts(x: Any) -> bool:
     return is_lasting(type(x)) and all(map(_lasts, (*inner, *original)))
 
 
+def lasts(m: "Tables") -> bool:
+    """Whether all joints and forces are of this package, so that what they do does not change."""
+    things = (*(j.type for j in m.joints), *(c.type for c in m.loops), *(row.force for row in m.forces))
+    return all(map(_lasts, things))
+
+
 def _word(x: Any) -> str:
-    """A number to its last bit, a joint or force by what it does and its numbers, a symbol with all that is assumed of it, anything
-    else as it writes itself."""
+    """A number to its last bit, a joint or force by what it does and its numbers, a symbol with all that is assumed of it, a
+    function by its code."""
     if is_dataclass(x):
         return f"{fingerprint(type(x))}({','.join(_word(getattr(x, f.name)) for f in fields(x))})"
     if isinstance(x, Reversed):
@@ -88,9 +94,9 @@ def _word(x: Any) -> str:
 
 
 def _exactly(x: Any) -> str:
-    """An expression with all assumptions on its symbols and all digits, a number of mpmath to its last bit."""
+    """An expression with what its symbols assume and all digits, a number of mpmath to its last bit, all else by what it is."""
     if not hasattr(x, "free_symbols"):
-        return repr(getattr(x, "_mpf_", x))
+        return told(getattr(x, "_mpf_", x))
     from sympy import srepr  # heavy, and there already
 
     return srepr(x)

@@ -1,7 +1,7 @@
 """A gait made for one robot: where its joints are to be, as a function of time."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,7 @@ class Reference:
     centre: Array  # coordinates that the active joints swing about, (n,) [rad or m]
     amplitude: Array  # with signs, (n,) [rad or m]
     phase: Array  # of the pattern, (n,) [rad]
-    motion: Callable[[Array], Motion]
+    motion: Callable[[Array], Motion] = field(repr=False)
 
     def __post_init__(self) -> None:
         frozen((self.centre, self.amplitude, self.phase))

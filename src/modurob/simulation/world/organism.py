@@ -17,11 +17,12 @@ from modurob.simulation.recording import Event, Segment, Settings
 from modurob.simulation.status import Status
 from modurob.spatial import se3, so3
 from modurob.spatial.scalars import Array
+from modurob.values import Value
 
 
 @explained
 @dataclass(frozen=True, eq=False)
-class Organism:
+class Organism(Value):
     """An assembly in the world with its controller and estimator, which are instantiated again whenever it changes shape.
 
     q and v are those of `assembly.mechanism(base=base, floating=True)`, SI units: position and quaternion of the base first. An
