@@ -185,7 +185,7 @@ def test_keyboard_only(page: Page) -> None:
 
 
 def test_a_drag_is_not_a_click(page: Page) -> None:
-    where = page.js("studio.view.clickable('m0/4')")
+    where = page.until("studio.view.clickable('m0/4')")
     page.tab.mouse.move(where["x"], where["y"])
     page.tab.mouse.down()
     page.tab.mouse.move(where["x"] + 30, where["y"] + 5, steps=4)
