@@ -62,12 +62,20 @@ def equilibrium(robot: Mechanism, q0: ArrayLike, tau: ArrayLike | None = None) -
         left = np.abs(force).max(initial=0.0)
         if left <= BALANCED * size:
             return _settled(robot, q, G, multipliers)
-        step = G @ np.linalg.lstsq(stiffness(robot, q, G, multipliers), force, rcond=1e-12)[0]
+        step = G @ _step(stiffness(robot, q, G, multipliers), force, size)
         q = robot.integrate(q, step * min(1.0, LONGEST / max(np.abs(step).max(), 1e-300)))
         q = robot.close_loops(q) if robot.constraints else q
     raise ClosureError(
         f"{robot.name}: no equilibrium near after {STEPS} steps, {left:.3g} N or N m are left of {size:.3g}: start closer"
     )
+
+
+def _step(K: Array, force: Array, size: float) -> Array:
+    """A Newton step; where nothing resists a force, as below a line that is slack, the longest one along it."""
+    step = np.linalg.lstsq(K, force, rcond=1e-12)[0]
+    left = force - K @ step
+    largest = np.abs(left).max(initial=0.0)
+    return step + LONGEST / largest * left if largest > BALANCED * size else step
 
 
 def _pulls(robot: Mechanism, q: Array) -> float:
