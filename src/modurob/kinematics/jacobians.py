@@ -96,12 +96,13 @@ def analytic_jacobian(
 def manipulability(J: Array) -> Array:
     """sqrt(det(J J^T)), the product of the singular values, (...) (Yoshikawa; von Stryk 4.4.1).
 
-    For more rows than columns, sqrt(det(J^T J)).
+    For more rows than columns, sqrt(det(J^T J)); zero without columns.
 
     >>> float(manipulability(np.array([[3.0, 0.0], [0.0, 2.0]])))
     6.0
     """
-    return np.linalg.svd(as_array(J), compute_uv=False).prod(axis=-1)
+    sizes = np.linalg.svd(as_array(J), compute_uv=False)
+    return sizes.prod(axis=-1) * (sizes.shape[-1] > 0)
 
 
 def velocity_ellipsoid(J: Array) -> Ellipsoid:
