@@ -16,6 +16,7 @@ from modurob.errors import InputError, choices
 from modurob.mechanism.tables import Tables
 from modurob.spatial import angles, se3, so3
 from modurob.spatial.scalars import Array, as_array, cross, dot
+from modurob.values import compared
 
 ROWS = ("x", "y", "z", "rx", "ry", "rz")
 GROUPS = {"pose": ROWS, "position": ROWS[:3], "rotation": ROWS[3:]}
@@ -25,6 +26,7 @@ SINGULAR = 1e-12
 RANK = 1e-9
 
 
+@compared
 class Ellipsoid(NamedTuple):
     """Directions, columns of `axes` (..., m, k), orthonormal, and half axes `lengths` (..., k), largest first."""
 
@@ -126,6 +128,7 @@ def force_ellipsoid(J: Array) -> Ellipsoid:
         return Ellipsoid(U[..., ::-1], 1 / lengths[..., ::-1])
 
 
+@compared
 class SingularDirections(NamedTuple):
     """What is lost at a pose: `rank`, twists that no rates give, columns of `lost` (m, m - rank), and rates that move nothing,
     columns of `still` (n, n - rank)."""

@@ -11,11 +11,13 @@ from modurob.algorithms.forces import passive_slopes
 from modurob.errors import ClosureError, explained
 from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array
+from modurob.values import compared
 
 # forces that count as balanced, in parts of those that act; Newton steps towards it; the longest [rad or m]
 BALANCED, STEPS, LONGEST = 1e-11, 100, 0.2
 
 
+@compared
 class Equilibrium(NamedTuple):
     """A configuration at rest, (nq,), and how it swings: stiffness, (n, n), of motions G, (nv, n), and frequencies [rad/s].
 
