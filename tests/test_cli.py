@@ -73,6 +73,10 @@ def test_aim_prints_matrices_and_lists():
 
 def test_check_says_fine_or_what_is_wrong(tmp_path):
     assert "fine" in run("check", "crab")
+    (tmp_path / "arm.urdf").write_text(ARM.replace('mass value="2"', 'mass value="-2"'))
+    said = run("check", tmp_path / "arm.urdf")
+    assert "doubtful: 3 bodies, 2 degrees of freedom" in said.replace("\n", " ")
+    assert "link 'upper': mass -2 kg is negative" in said
     bad = tmp_path / "bad.yaml"
     bad.write_text("format: modurob assembly 1\nmodules: {m0: bakbone}\n")
     process = subprocess.run(

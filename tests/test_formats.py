@@ -91,6 +91,11 @@ def test_the_shipped_robots_have_their_type():
         (b"", FormatError, "x: expected a mapping .* found NoneType"),
         (b"a: 1", FormatError, "x: not a robot: expected the line .* found format None; URDF files and recordings"),
         (b"format: modurob module 7\nname: a", CatalogueError, "x:\n  format: Input should be 'modurob module 1'"),
+        (
+            b"format: modurob robot 1",
+            FormatError,
+            "expected the line 'format: modurob robot 2', found format 'modurob robot 1'",
+        ),
         (b"format: modurob robot 9", FormatError, "written as 'modurob robot 9', this version reads 'modurob robot 2'"),
         (b"<sdf/>", UrdfError, "x: root element <sdf>: expected <robot>"),
         (b"<robot", UrdfError, "x: cannot be read as XML"),

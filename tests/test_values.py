@@ -84,6 +84,31 @@ def test_values_that_differ_are_not_equal():
     assert runs[0] == mr.simulate(crab(), [0.1, 0, 0], duration=0.01)
 
 
+RESULTS = {
+    "forward derivatives": lambda robot, q: robot.forward_dynamics_derivatives(q, q, q),
+    "inverse derivatives": lambda robot, q: robot.inverse_dynamics_derivatives(q, q, q),
+    "actuation": lambda robot, q: robot.actuation(q),
+    "ellipsoid": lambda robot, q: robot.velocity_ellipsoid(q, "m3"),
+    "linear": mr.linearised,
+    "one goal": lambda robot, q: robot.inverse_kinematics("m3", robot.frame_pose(q, "m3")),
+    "goals": lambda robot, q: robot.inverse_kinematics("m3", robot.frame_pose([q, 0 * q, 3 * q], "m3")),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kind", RESULTS)
+def test_results_are_compared_by_their_numbers(kind, way):
+    robot, q = crab(), np.array([0.1, 0.2, -0.3])
+    found, again, other = (RESULTS[kind](robot, x) for x in (q, q, 2 * q))
+    for same in (again, WAYS[way](found)):
+        assert found == same
+        assert (found != same) is False
+        assert hash(found) == hash(same)
+    assert found != (again, again)
+    assert found != "found"
+    assert (found == other) is (kind == "actuation")
+
+
 def other_words(robot):
     """The robot with one thing changed that compiled code does not depend on: a name, a frame, what is drawn or touched."""
     shape, (first, frame) = robot.shapes[0], next(iter(robot.frames.items()))

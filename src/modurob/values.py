@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from modurob.caching import frozen
+
+T = TypeVar("T")
 
 
 class Value:
@@ -39,6 +41,27 @@ class Value:
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, x in state.items():
             object.__setattr__(self, name, owned(x))
+
+
+def compared(named: type[T]) -> type[T]:
+    """A `NamedTuple` with fields that may be arrays, which are compared by their numbers.
+
+    >>> from typing import NamedTuple
+    >>> @compared
+    ... class Slopes(NamedTuple):
+    ...     q: np.ndarray
+    >>> Slopes(np.eye(2)) == Slopes(np.eye(2)), Slopes(np.eye(2)) != Slopes(np.eye(3))
+    (True, True)
+    """
+
+    def equal(mine: Any, other: object) -> bool:
+        return isinstance(other, tuple) and same(mine, other)
+
+    def different(mine: Any, other: object) -> bool:
+        return not equal(mine, other)
+
+    named.__eq__, named.__ne__, named.__hash__ = equal, different, _hash  # type: ignore[method-assign, assignment]
+    return named
 
 
 def _fields(value: Any) -> dict[str, Any]:

@@ -81,6 +81,10 @@ def test_what_a_setup_cannot_be(said, message):
 def test_the_setup_counts_in_equality_and_the_labels_do_not():
     crab = mr.load("crab")
     assert crab.with_setup(gravity=MOON) != crab
+    with pytest.raises(
+        mr.ModurobError, match=r"with_setup has 1 arguments by place: expected at most 0: .*by name: base, float"
+    ):
+        crab.with_setup(mr.Setup(gravity=MOON))  # type: ignore[call-arg]
     assert crab.with_setup(base="m3") != crab
     assert crab.with_setup(base="m3").key == crab.key
     assert crab.labelled("other", "words") == crab

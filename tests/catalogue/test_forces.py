@@ -123,6 +123,8 @@ def test_a_spring_at_a_point_pulls_nowhere():
     [
         (lambda: mr.Friction(viscous=-1), r"friction: viscous is -1: expected a finite number, 0 or more"),
         (lambda: mr.Friction(coulomb=np.nan), r"coulomb is nan"),
+        (lambda: mr.JointSpring(np.True_), "stiffness is np.True_: expected a number"),
+        (lambda: mr.JointSpring(10**400), "joint spring: stiffness is 10{59}: expected a finite number, 0 or more"),
         (lambda: mr.Friction(coulomb="much"), r"coulomb is 'much': expected a number"),
         (lambda: mr.Friction(coulomb=2, static=1), r"static 1 is below coulomb 2"),
         (lambda: mr.Friction(stribeck=[0.1]), r"stribeck is \[0.1\]"),

@@ -161,6 +161,11 @@ def test_c_and_python_agree(law, name, tmp_path):
     assert difference(controller, robot, tmp_path) < (DIFFERENCED if law in ELASTIC else CLOSE)
 
 
+def test_swapped_arguments_are_told():
+    with pytest.raises(ControlError, match=r"with the robot crab first: expected controller_c\(controller, robot\)"):
+        mr.controller_c(ROBOTS["crab"], mr.PID())
+
+
 @pytest.mark.parametrize("law", sorted(REFUSED))
 def test_laws_of_iterations_are_refused(law):
     robot = ROBOTS["crab"]

@@ -84,7 +84,7 @@ def test_without_python_control_the_extra_is_named(monkeypatch):
 def test_the_law_has_the_poles_of_its_gains(rng):
     robot = mr.load("crab").mechanism()
     q = robot.random_configuration(rng)
-    law = LQR(q, 5.0, [1.0, 2.0, 3.0], 0.1).on(robot)
+    law = LQR(q, 5.0, [1.0, 2.0, 3.0], 0.1, sample_time=None).on(robot)
     A, B = linearised(robot, q)
     K, _, expected = control.lqr(A, B, np.diag([5, 5, 5, 1, 2, 3]), 0.1 * np.eye(3))
     np.testing.assert_allclose(law.K, K, rtol=1e-7)
@@ -120,3 +120,12 @@ def test_sampled_lqr_uses_the_sampled_robot():
     np.testing.assert_allclose(law.K, lqr(A, B, np.eye(4), np.eye(2), 0.2))
     held = control.sample_system(control.ss(A, B, np.eye(4), 0), 0.2)
     assert np.abs(np.linalg.eigvals(held.A - held.B @ law.K)).max() < 1
+
+
+def test_a_light_joint_is_held_by_the_gains_of_the_tick():
+    """Gains of continuous time chatter at the effort limit where a joint moves 2e-4 kg m² between samples of 1 ms."""
+    b, own = mr.Builder("wrist", gravity=(0, 0, 0)), mr.JointProperties(effort=5.0)
+    b.body("hand", mr.spatial.inertia.point(2e-4, (1, 0, 0)), joint=mr.Revolute((0, 0, 1)), properties=own)
+    run = mr.simulate(b.build(), [0.3], duration=0.5, controller=LQR(0.02, position=100.0, effort=0.01))
+    assert run.saturated["hand"] == 0
+    np.testing.assert_allclose(run.q[-1], 0.02, atol=0.005)

@@ -13,7 +13,7 @@ from modurob.identification import consistency
 from modurob.spatial import inertia
 from tests.identification.motions import excited
 
-CRAB = mr.load("crab").robot()
+CRAB, BLOCK = mr.load("crab").robot(), mr.Builder("block").build()
 T = np.linspace(0, 1, 101)
 STILL = np.zeros((101, 3))
 
@@ -32,6 +32,9 @@ def data(**change):
         (lambda: data(cutoff=80.0).samples(CRAB), "cutoff 80.0 Hz of samples at 100 Hz: expected more than zero, less"),
         (lambda: mr.MotionData(T[:4], STILL[:4], STILL[:4]).samples(CRAB), "4 samples: expected more"),
         (lambda: data(q=np.zeros((101, 2))).samples(CRAB), "q of 2 and tau of 3 numbers: expected 3 and 3, as crab has"),
+        (lambda: data(q=STILL + 45).samples(CRAB), r"q: m0/hinge .*45 degrees are 0.785398 rad\): expected radians"),
+        (lambda: mr.identify(BLOCK, mr.MotionData(T, STILL[:, :0], STILL[:, :0])), "block has no degrees of freedom: expected a"),
+        (lambda: mr.exciting_trajectory(BLOCK, velocity=1.0), "block has no degrees of freedom: expected a robot that moves"),
         (lambda: mr.MotionData.of(CRAB), "expected a recording, or one of its segments"),
         (lambda: mr.MotionData.of(mr.simulate(CRAB, np.zeros((2, 3)), duration=0.01)), "runs side by side"),
         (lambda: mr.MotionData.of(mr.simulate(CRAB, duration=0.01), noise=-1.0), "noise = -1.0: expected a finite number, zero"),

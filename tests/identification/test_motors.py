@@ -48,3 +48,14 @@ def test_without_noise_to_what_samples_leave():
     assert found.values == pytest.approx(TRUE, rel=2e-3)
     assert (found.resistance, found.inductance, found.constant) == tuple(found.values)
     assert found.deviations.shape == (3,)
+
+
+def test_constants_below_zero_are_told():
+    """Of noise, and of a speed that is counted the other way."""
+    noise = np.random.default_rng(3).normal(size=(3, 200))
+    with pytest.warns(mr.ModurobWarning, match="L -.* H; .*expected none below zero"):
+        assert mr.identify_motor(np.arange(200.0), *noise).inductance < 0
+    run = turned()
+    rim = run.drive("rim")
+    with pytest.warns(mr.ModurobWarning, match="k -0.06.* N m/A: expected none below zero"):
+        mr.identify_motor(run.t, rim.voltage, rim.current, -rim.motor_speed)

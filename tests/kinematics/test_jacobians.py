@@ -153,6 +153,25 @@ def test_ellipsoids_bound_all_velocities_and_forces(rng: np.random.Generator):
     assert np.isinf(PLANAR.force_ellipsoid([0.0, 0.0], "tip", "x y").lengths[0])
 
 
+def test_a_block_without_degrees_of_freedom():
+    """Nothing moves it, and no mass of it moves."""
+    b = mr.Builder("block")
+    b.body("b", mr.spatial.inertia.sphere(1.0, 0.1))
+    block = b.build()
+    np.testing.assert_array_equal(block.manipulability(np.zeros((2, 0)), "b"), [0, 0])
+    assert block.velocity_towards(mr.PointGoal("b", [0.0, 0.0, 1.0]), [], 0.01).shape == (0,)
+    empty = mr.Mechanism.from_dh([(1.0, 0, 0)], name="arm")
+    for ask in (
+        empty.centre_of_mass,
+        empty.centre_of_mass_jacobian,
+        lambda q: empty.centre_of_mass_jacobian_rate(q, q),
+    ):
+        with pytest.raises(
+            mr.ModurobError, match="no body of arm that moves has mass, and so no centre of mass: expected"
+        ):
+            ask([0.3])
+
+
 def test_manipulability_of_more_rows_than_joints():
     J = PLANAR.jacobian(Q, "tip")
     assert PLANAR.manipulability(Q, "tip") == pytest.approx(np.sqrt(np.linalg.det(J.T @ J)))

@@ -148,6 +148,15 @@ def test_a_platform_settles_under_elastic_cables():
         mr.equilibrium(robot.without_forces(), robot.neutral())
 
 
+@pytest.mark.parametrize("q0", [-0.5, -0.001, 0.0, 0.01, 0.3])
+def test_equilibrium_is_found_from_where_lines_are_slack(q0):
+    """A mass on a rope: m g / k below where the rope becomes taut."""
+    b = mr.Builder("hung")
+    b.body("ball", inertia.sphere(5.0, 0.1), joint=mr.Prismatic((0, 0, 1)))
+    b.line("rope", [("world", (0, 0, 1)), ("ball", (0, 0, 0))], mr.Elastic(stiffness=2e4, rest=1.0))
+    np.testing.assert_allclose(mr.equilibrium(b.build(), [q0]).q, -5 * 9.81 / 2e4, rtol=1e-9)
+
+
 def test_robocrane():
     """Centred and level, h below the anchors: T = m g sqrt(9.75 + h²) / (6 h) in each of six cables."""
     mass, h = 3.0, 2.0

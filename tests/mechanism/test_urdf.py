@@ -100,6 +100,7 @@ def test_floating_base_comes_first(arm):
             ),
             "'fore' moves without mass",
         ),
+        (('lower="-1" upper="2"', 'lower="-45" upper="180"'), "'shoulder'.*expected radians; .*-0.7854 to 3.142 rad"),
     ],
 )
 def test_unphysical_links_are_read_with_a_warning(arm, change, complaint):

@@ -99,3 +99,13 @@ def test_what_a_format_leaves_out_is_said(ending: str, left_out: str, tmp_path: 
     )
     with pytest.warns(mr.ModurobWarning, match=found):
         mr.save(b.build(), tmp_path / f"x.{ending}")
+
+
+@pytest.mark.parametrize("ending", ["urdf", "sdf", "xml"])
+@pytest.mark.parametrize("names", [("a\0b", "c"), ("a", "c\x1f"), ("a", "\ud800")])
+def test_names_with_characters_that_xml_lacks_are_refused(ending: str, names: tuple[str, str], tmp_path: Path) -> None:
+    b = mr.Builder(names[0])
+    b.body(names[1], mr.spatial.inertia.sphere(1.0, 0.1), joint=mr.Revolute())
+    with pytest.raises(mr.ModurobError, match="expected names without control characters"):
+        mr.save(b.build(), tmp_path / f"x.{ending}")
+    assert not list(tmp_path.iterdir())

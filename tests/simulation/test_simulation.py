@@ -72,6 +72,8 @@ def ended(kind, message, run):
         (lambda t, q, v: np.zeros(4), "controller failed", "shape (4,): expected (3,) for crab", 1),
         (lambda t, q, v: 0.0, "controller failed", "shape (): expected (3,)", 1),
         (lambda t, q, v: "much", "controller failed", "could not convert string", 1),
+        (lambda t, q, v: np.full(3, 1 + 2j), "controller failed", "are complex: expected real numbers", 1),
+        (lambda t, q, v: v > 0, "controller failed", "are True or False: expected real numbers", 1),
     ],
 )
 def test_a_law_that_fails_ends_the_run(crab, law, kind, message, rows):
@@ -132,6 +134,7 @@ def test_loops_that_cannot_be_closed_end_the_run():
         (lambda t: {"m3": np.zeros(3)}, "InputError: external wrench on 'm3' has shape (3,)"),
         (lambda t: np.zeros((2, 6)), "InputError: external wrenches of shape (2, 6)"),
         (lambda t: 1 / 0, "ZeroDivisionError"),
+        (lambda t: {"m3": np.full(6, 1j)}, "TypeError: wrenches are complex: expected real numbers"),
     ],
 )
 def test_wrenches_that_are_none_end_the_run(crab, wrenches, message):

@@ -75,6 +75,24 @@ def test_merging_keeps_momentum_and_poses_and_accounts_for_energy(seed, off):
         assert np.linalg.norm((now - X)[:3, 3]) <= 1e-12 + 2 * off
 
 
+@pytest.mark.parametrize("reverse", [False, True])
+def test_three_that_meet_in_one_tick_become_one(reverse):
+    """Whichever of the connectors latches first, the others follow the organisms that it joined."""
+    starts, X = {}, chain("a").placements
+    for k, name in enumerate("abc"):
+        q = floating(chain(name, 1)).neutral()
+        q[:3], q[3:7] = X[f"a{k}"][:3, 3], mr.spatial.quaternion.from_matrix(X[f"a{k}"][:3, :3])
+        starts[name] = mr.Organism(chain(name, 1), q)
+    world = mr.World(starts, gravity=NOWHERE)
+    merges = [mr.Merge("met", "a", "b", "a0/3", "b0/4"), mr.Merge("met", "b", "c", "b0/3", "c0/4")]
+    world.run(0.002, merges[::-1] if reverse else merges)
+    assert [event.kind for event in world.events] == ["merge", "merge"]
+    assert list(world) == ["a"]
+    assert list(world.assembly("a").modules) == ["a0", "b0", "c0"]
+    world.change(mr.Merge(0.0, "a", "a", "a0/4", "c0/3"))
+    assert world.events[-1].message == "merge: a0/4 and c0/3 are of one organism, 'a': expected mr.Connect"
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_rigid_organisms_that_meet_become_one_rigid_body(seed):
     """Docked by sides that no hinge moves they have no joints: v = P/m and w = J^-1 L about the common centre of mass."""
@@ -480,6 +498,28 @@ def test_organisms_end_as_they_do_alone():
             np.testing.assert_array_equal(runs[name].t, expected.t)
             np.testing.assert_allclose(runs[name].q, expected.q, rtol=1e-9)
             assert names == name or runs["b"].status.ok
+
+
+def test_organisms_that_end_in_one_tick_end_each_for_its_own_reason():
+    """Two that move no inertia, two that diverge, each at its own rate, and one that goes on, with a force to one that ended."""
+    void, force = mr.Assembly.single("v0", "virtual"), np.array([1e12, 0, 0, 0, 0, 0])
+    parts = {"v": void, "a": chain("a", 1), "w": void.renamed({"v0": "w0"}), "b": chain("b", 1), "c": chain("c", 1)}
+    world = mr.World(
+        {name: mr.Organism(assembly) for name, assembly in parts.items()},
+        gravity=NOWHERE,
+        forces={"spring": (mr.Spring(2.0), "v0", "c0")},
+        external=lambda t: {"a0": force, "b0": 2 * force},
+    )
+    ends = {name: run.status for name, run in world.run(0.005).items()}
+    assert {name: end.kind for name, end in ends.items()} == {
+        **dict.fromkeys("vw", "singular"),
+        **dict.fromkeys("ab", "diverged"),
+        "c": "done",
+    }
+    assert "v/floating_base" in ends["v"].message
+    assert "w/floating_base" in ends["w"].message
+    slow, fast = (float(ends[name].message.split()[-1]) for name in "ab")
+    assert fast == pytest.approx(2 * slow, rel=1e-2)
 
 
 def test_limits_that_organisms_pass_are_among_their_events(tmp_path):

@@ -378,3 +378,14 @@ def test_axes_and_parameters_of_joints_are_exact_and_written_as_code(joint):
     M = space["equations"](q, v, [eq.values[p] for p in eq.parameters])[0]
     np.testing.assert_allclose(M, robot.mass_matrix(q), atol=1e-13)
     assert "double" in eq.c()
+
+
+@pytest.mark.parametrize(
+    "given", [((0.1, 0.2, 0.3), (0, 0)), ((0.1, 0.2), (0, 0, 0)), ((0.1, 0.2), (0, 0), [1.0]), (0.1, 0.2)]
+)
+def test_written_code_refuses_what_does_not_fit(given):
+    space = {}
+    exec(mr.load("double_pendulum").robot().equations().python(), space)
+    for function in ("equations", "passive_forces"):
+        with pytest.raises(ValueError, match=r"^q \(.*expected \(..., 2\), \(..., 2\), \(0,\)"):
+            space[function](*given)

@@ -15,8 +15,10 @@ from modurob.algorithms.program import Engine, Flow, Program, Run
 from modurob.algorithms.wrenches import External
 from modurob.mechanism.tables import Tables
 from modurob.spatial.scalars import Array
+from modurob.values import compared
 
 
+@compared
 class InverseDerivatives(NamedTuple):
     """d tau by q (along `integrate`), v and vdot, (..., nv, nv) each; the last is the mass matrix of a tree."""
 
@@ -25,6 +27,7 @@ class InverseDerivatives(NamedTuple):
     vdot: Array
 
 
+@compared
 class ForwardDerivatives(NamedTuple):
     """d vdot by q (along `integrate`), v and tau, (..., nv, nv) each; the last is the inverse mass matrix of a tree."""
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from modurob.algorithms.interpreter import interpret
-from modurob.algorithms.jacobians import body_jacobians
+from modurob.algorithms.jacobians import body_jacobians, mass_with_centre
 from modurob.algorithms.kinematics import at_origin, body_poses, dyads, together, with_pose
 from modurob.algorithms.program import Outward, Program, Run, View
 from modurob.algorithms.steps import apply, transposed
@@ -64,7 +64,7 @@ def potential_energy(m: Tables, q: Array, run: Run = interpret) -> Array:
 
 def centre_of_mass(m: Tables, q: Array) -> Array:
     """Centre of mass of the moving bodies in the world, (..., 3) [m]."""
-    return _first_moment(m, as_array(q)) / total_mass(m)
+    return _first_moment(m, as_array(q)) / mass_with_centre(m)
 
 
 def total_mass(m: Tables) -> float:

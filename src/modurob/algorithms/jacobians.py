@@ -1,7 +1,7 @@
 """Jacobians of frames, points and the centre of mass, and their time derivatives."""
 
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,9 +13,10 @@ from modurob.algorithms.motions import ACCELERATIONS
 from modurob.algorithms.program import Outward, Program, Run, View
 from modurob.algorithms.recursion import outward
 from modurob.algorithms.steps import Dyad, apply, transposed
+from modurob.errors import InputError
 from modurob.mechanism.tables import Tables
 from modurob.spatial import inertia, se3, so3
-from modurob.spatial.scalars import Array, as_array
+from modurob.spatial.scalars import Array, as_array, is_numeric
 
 
 class BodyJacobian(NamedTuple):
@@ -218,7 +219,7 @@ def centre_of_mass_jacobian(m: Tables, q: Array) -> Array:
     links = dyads(m, as_array(q))
     X_WB, J = body_poses(m, links), body_jacobians(m, links)
     total = sum(se3.rotation(X_WB[i]) @ (m.inertia[i][:3] @ J[i]) for i in range(1, len(X_WB)))
-    return total / inertia.mass(m.inertia[1:]).sum()
+    return total / mass_with_centre(m)
 
 
 def centre_of_mass_jacobian_rate(m: Tables, q: Array, v: Array) -> Array:
@@ -231,4 +232,14 @@ def centre_of_mass_jacobian_rate(m: Tables, q: Array, v: Array) -> Array:
         (J, Jdot), first = rates[i], m.inertia[i][:3]
         spin = so3.skew(apply(J, v)[..., 3:])
         total = total + se3.rotation(X_WB[i]) @ (first @ Jdot + spin @ (first @ J))
-    return total / inertia.mass(m.inertia[1:]).sum()
+    return total / mass_with_centre(m)
+
+
+def mass_with_centre(m: Tables) -> Any:
+    """Mass of the moving bodies [kg], or an error if they have none."""
+    mass = inertia.mass(m.inertia[1:]).sum()
+    if is_numeric(m.inertia) and mass == 0:
+        raise InputError(
+            f"no body of {m.name} that moves has mass, and so no centre of mass: expected bodies with inertia"
+        )
+    return mass

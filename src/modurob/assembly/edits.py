@@ -239,6 +239,7 @@ class Edits(Graph):
         lines = {n: line for n, line in self.setup.lines.items() if n != name}
         return self._with(setup=replace(self.setup, lines=lines))
 
+    @explained
     def with_setup(
         self,
         *,

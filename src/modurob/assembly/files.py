@@ -88,7 +88,8 @@ def _require_format(data: dict, where: str) -> None:
     found = data.get("format")
     if found in (FORMAT, FIRST):
         return
-    if isinstance(found, str) and re.fullmatch(r"modurob (robot|assembly) [0-9]{1,9}", found):
+    version = re.fullmatch(r"modurob (?:robot|assembly) ([0-9]{1,9})", found) if isinstance(found, str) else None
+    if version and int(version[1]) > int(FORMAT.rsplit(" ", 1)[1]):
         raise FormatError(f"{where}: written as {found!r}, this version reads {FORMAT!r} and {FIRST!r}: update modurob")
     raise FormatError(f"{where}: not a robot: expected the line 'format: {FORMAT}', found format {found!r:.80}")
 

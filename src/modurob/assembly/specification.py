@@ -101,7 +101,7 @@ class RobotSpec(Spec):
         [], max_length=MOST_CONNECTIONS, description="m0/3 - m1/4, or m0/3 - m1/4 @ 90 with a roll"
     )
     base: Name | None = Field(None, description="module that stands in the world or floats; the first by default")
-    floating: bool = Field(False, description="whether the base floats")
+    floating: bool = Field(False, strict=True, description="whether the base floats")
     gravity: Vector = Field(GRAVITY, description="in world axes [m/s²]")
     initial: InitialSpec = Field(default_factory=lambda: InitialSpec.model_validate({}))
 

@@ -132,7 +132,7 @@ class ConnectorSpec(Spec):
     rolls: tuple[Annotated[float, Field(allow_inf_nan=False)], ...] = Field(
         (0, 90, 180, 270), max_length=MOST, description="turns about the normal it can mate in [degrees]"
     )
-    virtual: bool = Field(False, description="no face: frames coincide when docked")
+    virtual: bool = Field(False, strict=True, description="no face: frames coincide when docked")
 
 
 class PortSpec(Spec):

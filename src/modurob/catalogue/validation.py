@@ -14,6 +14,7 @@ EXPECTED = {
     "dict_type": "expected a mapping, key: value",
     "list_type": "expected a list, [a, b]",
     "tuple_type": "expected a list, [a, b]",
+    "bool_type": "expected true or false",
 }
 
 

@@ -144,7 +144,9 @@ def simulate_command(
     method: Annotated[str | None, typer.Option(help="method of the adaptive stepper: DOP853, Radau, LSODA")] = None,
     sample_time: Annotated[
         float | None,
-        typer.Option(help="sample time of the controller, for which a torque is held [s]; default: one time step"),
+        typer.Option(
+            help="sample time of the controller, for which a torque is held [s]; default: its own, or one time step"
+        ),
     ] = None,
     estimator: Annotated[
         str | None, typer.Option("--filter", help="use the estimate of this filter for control: {filters}")

@@ -1,6 +1,7 @@
 """Robots: what they are, and whether judges agree."""
 
 import re
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -86,7 +87,7 @@ def aim(file: File, base: Base = None) -> None:
 
 @command()
 def check(file: File, base: Base = None, floating: Floating = None) -> None:
-    """Check the file of a robot or a module type and report errors (of a module type, all at once)."""
+    """Check the file of a robot or a module type and report errors (of a module type, all at once) and warnings."""
     from modurob.catalogue.reading import read_text
 
     path = Path(file)
@@ -94,8 +95,13 @@ def check(file: File, base: Base = None, floating: Floating = None) -> None:
         text = read_text(path)
         if MODULE_FILE.search(text):
             return _check_module(file, text)
-    _, robot = robot_of(file, base, floating)
-    console.print(f"{file}: fine: {len(robot.bodies) - 1} bodies, {_degrees_of_freedom(robot)} degrees of freedom")
+    with warnings.catch_warnings(record=True) as doubts:
+        warnings.simplefilter("always")
+        _, robot = robot_of(file, base, floating)
+    facts = f"{len(robot.bodies) - 1} bodies, {_degrees_of_freedom(robot)} degrees of freedom"
+    console.print(f"{file}: {'doubtful' if doubts else 'fine'}: {facts}")
+    for doubt in doubts:
+        console.print(f"  {doubt.message}", soft_wrap=True)
     return None
 
 

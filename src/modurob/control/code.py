@@ -12,7 +12,7 @@ from modurob.algorithms.forces import acting
 from modurob.control.around import Around
 from modurob.control.tracing import Step, law_name, traced_step
 from modurob.errors import ControlError, explained
-from modurob.robot import Mechanism
+from modurob.robot import Assembly, Mechanism
 from modurob.simulation.law import Controller, as_controller
 from modurob.trace import C99, Listing, Place, Traced, c_identifier, harmless, number
 
@@ -39,6 +39,10 @@ def controller_c(controller: Any, robot: Mechanism, name: str | None = None, ref
     ['void crab_pid_step(const double *memory, double t, const double *q, const double *v, double *next_memory, double *u);',
      'void crab_pid_step(const double *memory, double t, const double *q, const double *v, double *next_memory, double *u)']
     """
+    if isinstance(controller, Mechanism | Assembly):
+        raise ControlError(
+            f"controller_c with the robot {controller.name} first: expected controller_c(controller, robot)"
+        )
     law = as_controller(controller)
     if law is None:
         raise ControlError("controller None: expected one such as mr.PID(...), or a function f(t, q, v)")

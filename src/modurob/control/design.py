@@ -10,11 +10,13 @@ from scipy.optimize import brentq
 from modurob.errors import ControlError, explained
 from modurob.motion.numbers import checked_sample_time, numbers, one_positive
 from modurob.spatial.scalars import Array
+from modurob.values import compared
 
 # an error has settled when it stays below this fraction of the step
 SETTLED = 0.02
 
 
+@compared
 class Gains(NamedTuple):
     """Gains of one joint or of many, (...) each."""
 

@@ -15,11 +15,13 @@ from modurob.errors import ControlError, explained
 from modurob.motion.numbers import checked_sample_time
 from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array
+from modurob.values import compared
 
 if TYPE_CHECKING:
     import control
 
 
+@compared
 class Linear(NamedTuple):
     """x' = A x + B u."""
 

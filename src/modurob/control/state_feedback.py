@@ -1,6 +1,6 @@
 """State feedback of least cost about a set point, also for robots with fewer drives than degrees of freedom."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -31,7 +31,8 @@ class LQR(Recipe):
 
     The set point is an equilibrium under tau_d: joints without a drive must be in equilibrium there by themselves.
     Weights are one number, numbers by joint name or an array, for all joints [1/rad² or 1/m²; s²/rad²; 1/(N m)²]; a
-    floating base is one of them. With a sample time K is that of the sampled robot.
+    floating base is one of them. K is that of the robot sampled every `sample_time`; None: of one in continuous time, whose
+    torques steps can hold too long where a joint moves little inertia.
 
     >>> law = mr.LQR(reference=[0.3, 0.2, -0.4], position=100.0, effort=0.1)
     >>> law.on(robot).K.shape
@@ -42,6 +43,7 @@ class LQR(Recipe):
     position: PerJoint = 1.0  # [1/rad² or 1/m²]
     velocity: PerJoint = 1.0  # [s²/rad² or s²/m²]
     effort: PerJoint = 1.0  # [1/(N m)² or 1/N²], of the driven joints
+    sample_time: float | None = field(default=1e-3, kw_only=True)  # [s]
 
     def on(self, robot: Mechanism) -> "LQRLaw":
         return LQRLaw(self, robot)

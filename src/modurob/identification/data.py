@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.signal import butter, sosfiltfilt
 
+from modurob.algorithms.checks import beyond_limits
 from modurob.errors import EstimateError
 from modurob.estimation.checks import numbers
 from modurob.mechanism.driven import drive_rows
@@ -120,6 +121,8 @@ class MotionData(Value):
                 f"q of {self.q.shape[1]} and tau of {self.tau.shape[1]} numbers: expected {robot.nq} and {robot.nv}, as "
                 f"{robot.name} has"
             )
+        if " degrees are " in (words := beyond_limits(robot, self.q)):
+            raise EstimateError(f"q: {words}: expected radians")
         h, way = self.step, robot.difference(self.q[:-1], self.q[1:])
         tau = self.tau[:-1] if self.held else (self.tau[:-1] + self.tau[1:]) / 2
         v, vdot = (

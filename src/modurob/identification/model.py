@@ -36,6 +36,8 @@ class TorqueModel:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "terms", checked_terms(self.terms))
+        if not self.robot.nv:
+            raise EstimateError(f"{self.robot.name} has no degrees of freedom: expected a robot that moves")
         for row in drive_rows(self.robot):
             if row.force.stiffness:  # type: ignore[attr-defined]
                 raise EstimateError(

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from scipy.signal import lfilter
 
 from modurob.catalogue.drives import Motor
-from modurob.errors import EstimateError, explained
+from modurob.errors import EstimateError, explained, warn_user
 from modurob.identification.data import JITTER, _finite
 from modurob.spatial.scalars import Array
 
@@ -101,7 +101,10 @@ def _constants(h: float, V: Array, i: Array, w: Array) -> MotorConstants:
         if x[0] > 0 and x[1] > 0:
             Z = _columns(_without_noise(x, V, w, i[0], h), w, h)
         x = np.linalg.solve(Z.T @ W, Z.T @ V)
-    return _judged(x, W, Z, V, h)
+    found = _judged(x, W, Z, V, h)
+    if (x < 0).any():
+        warn_user(f"{found}: expected none below zero; look at the signs and the units of voltage, current and speed")
+    return found
 
 
 def _columns(i: Array, w: Array, h: float) -> Array:

@@ -17,6 +17,7 @@ from modurob.kinematics.contacts import outer_shapes
 from modurob.mechanism.tables import Frame, PairRow, Tables
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array
+from modurob.values import compared
 
 # keeps shares of no pressure finite
 TINY = 1e-300
@@ -50,6 +51,7 @@ def _gap(row: PairRow, X: Array) -> Array:
     return row.force.touch(se3.inverse(b) @ a).gap.min(axis=-1)
 
 
+@compared
 class BodyContactForces(NamedTuple):
     """What the bodies of each pair in `body_contacts` do to each other, (..., pairs, ...); in the world."""
 

@@ -20,6 +20,7 @@ from modurob.kinematics.collisions import module_of, numbers_in_modules, read_so
 from modurob.mechanism.tables import ContactRow, Frame, Shape, Tables
 from modurob.spatial import quaternion, se3
 from modurob.spatial.scalars import Array
+from modurob.values import compared
 
 # points of a hull that are kept, the farthest out first
 MOST_VERTICES = 64
@@ -142,6 +143,7 @@ def _upright_to(n: Array) -> Array:
     return quaternion.normalised(np.stack([1 + z, -y, x, 0 * z], axis=-1))
 
 
+@compared
 class ContactForces(NamedTuple):
     """What the ground does to each point that can touch it, (..., points, ...); in the world."""
 

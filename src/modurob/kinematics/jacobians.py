@@ -16,6 +16,7 @@ from modurob.errors import InputError, choices
 from modurob.mechanism.tables import Tables
 from modurob.spatial import angles, se3, so3
 from modurob.spatial.scalars import Array, as_array, cross, dot
+from modurob.values import compared
 
 ROWS = ("x", "y", "z", "rx", "ry", "rz")
 GROUPS = {"pose": ROWS, "position": ROWS[:3], "rotation": ROWS[3:]}
@@ -25,6 +26,7 @@ SINGULAR = 1e-12
 RANK = 1e-9
 
 
+@compared
 class Ellipsoid(NamedTuple):
     """Directions, columns of `axes` (..., m, k), orthonormal, and half axes `lengths` (..., k), largest first."""
 
@@ -96,12 +98,13 @@ def analytic_jacobian(
 def manipulability(J: Array) -> Array:
     """sqrt(det(J J^T)), the product of the singular values, (...) (Yoshikawa; von Stryk 4.4.1).
 
-    For more rows than columns, sqrt(det(J^T J)).
+    For more rows than columns, sqrt(det(J^T J)); zero without columns.
 
     >>> float(manipulability(np.array([[3.0, 0.0], [0.0, 2.0]])))
     6.0
     """
-    return np.linalg.svd(as_array(J), compute_uv=False).prod(axis=-1)
+    sizes = np.linalg.svd(as_array(J), compute_uv=False)
+    return sizes.prod(axis=-1) * (sizes.shape[-1] > 0)
 
 
 def velocity_ellipsoid(J: Array) -> Ellipsoid:
@@ -125,6 +128,7 @@ def force_ellipsoid(J: Array) -> Ellipsoid:
         return Ellipsoid(U[..., ::-1], 1 / lengths[..., ::-1])
 
 
+@compared
 class SingularDirections(NamedTuple):
     """What is lost at a pose: `rank`, twists that no rates give, columns of `lost` (m, m - rank), and rates that move nothing,
     columns of `still` (n, n - rank)."""

@@ -10,12 +10,14 @@ from modurob.algorithms.jacobians import jacobian, jacobian_rate
 from modurob.algorithms.program import Run
 from modurob.mechanism.tables import Tables
 from modurob.spatial.scalars import Array
+from modurob.values import compared
 
 MOST_STEPS = 60
 SINGULAR = 1e-10
 LONGEST = 0.3  # of one step, in the units of v times a second
 
 
+@compared
 class NearSingularity(NamedTuple):
     """A configuration near the given one where a singular value is `value`, as far as the steps led; singular if `found`."""
 

@@ -49,6 +49,8 @@ class ExternalWrenches:
                     if wrenches
                     else 0.0
                 )
+                if np.iscomplexobj(each):
+                    raise TypeError("wrenches are complex: expected real numbers [N, N m]")
             except Exception as error:  # whatever a user's function raises
                 raise WrenchError(f"{type(error).__name__}: {error}") from error
             now = times == at

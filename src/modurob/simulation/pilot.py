@@ -49,7 +49,7 @@ class Pilot:
             if self._law is None:
                 return None
             memory, tau = _pair(self._law.step(self.memory, t, measured))
-            tau = np.asarray(tau, dtype=float)
+            tau = _real(tau)
         except Exception as error:  # whatever a user's law raises
             return Failure("controller failed", f"{type(error).__name__}: {error}")
         if tau.shape != v.shape:
@@ -82,6 +82,15 @@ def _pair(found: Any) -> tuple[Any, Any]:
     if not isinstance(found, tuple) or len(found) != 2 or found[1] is None:
         raise TypeError(f"its step returned {found!r:.60}: expected (memory, torques)")
     return found
+
+
+def _real(tau: Any) -> Array:
+    """Torques as numbers, or an error for those that are not real."""
+    found = np.asarray(tau)
+    if found.dtype.kind in "bc":
+        kind = "True or False" if found.dtype.kind == "b" else "complex"
+        raise TypeError(f"torques {tau!r:.60} are {kind}: expected real numbers [N m or N]")
+    return found.astype(float)
 
 
 @lru_cache(maxsize=1024)

@@ -38,11 +38,15 @@ class Status:
 
 
 class Failure(NamedTuple):
-    """Why runs cannot continue: a key of KINDS, a description, and the runs concerned, (...) of booleans; None for all."""
+    """Why runs cannot continue: a key of KINDS, a description, and the runs concerned, (...) of booleans; None for all.
+
+    `body` is the number of the body whose joint it is about, zero for none.
+    """
 
     kind: str
     message: str
     runs: Array | None = None
+    body: int = 0
 
 
 class Statuses(tuple[Status, ...]):

@@ -185,9 +185,9 @@ class Mover:
         except tuple(ERRORS) as error:
             kind = next(kind for cause, kind in ERRORS.items() if isinstance(error, cause))
             return None, [Failure(kind, str(error))]
-        return moved.state, list(self._lost(moved))
+        return moved.state, list(self.lost(moved))
 
-    def _lost(self, moved: Moved) -> Iterator[Failure]:
+    def lost(self, moved: Moved) -> Iterator[Failure]:
         """Runs that have no state, or one beyond all bounds."""
         (q, v, x), singular = moved
         fine = np.abs(v).max(initial=0.0) <= DIVERGED and np.isfinite(q).all() and np.isfinite(x).all()
@@ -198,7 +198,9 @@ class Mover:
             yield Failure("step limit", self._unsettled, singular == UNSETTLED)
         for joint in np.unique(singular[(singular != 0) & (singular != UNSETTLED)]):
             name = f"joint {singular_joint(self.m, int(joint))!r}" if joint > 0 else "a degree of freedom"
-            yield Failure("singular", f"{name} moves no inertia{self._weightless}", singular == joint)
+            yield Failure(
+                "singular", f"{name} moves no inertia{self._weightless}", singular == joint, max(int(joint), 0)
+            )
         gone = ~finite & (singular == 0)
         if gone.any():
             yield Failure("not finite", "the state is not a finite number any more", gone)

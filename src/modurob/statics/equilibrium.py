@@ -11,11 +11,13 @@ from modurob.algorithms.forces import passive_slopes
 from modurob.errors import ClosureError, explained
 from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array
+from modurob.values import compared
 
 # forces that count as balanced, in parts of those that act; Newton steps towards it; the longest [rad or m]
 BALANCED, STEPS, LONGEST = 1e-11, 100, 0.2
 
 
+@compared
 class Equilibrium(NamedTuple):
     """A configuration at rest, (nq,), and how it swings: stiffness, (n, n), of motions G, (nv, n), and frequencies [rad/s].
 
@@ -62,12 +64,20 @@ def equilibrium(robot: Mechanism, q0: ArrayLike, tau: ArrayLike | None = None) -
         left = np.abs(force).max(initial=0.0)
         if left <= BALANCED * size:
             return _settled(robot, q, G, multipliers)
-        step = G @ np.linalg.lstsq(stiffness(robot, q, G, multipliers), force, rcond=1e-12)[0]
+        step = G @ _step(stiffness(robot, q, G, multipliers), force, size)
         q = robot.integrate(q, step * min(1.0, LONGEST / max(np.abs(step).max(), 1e-300)))
         q = robot.close_loops(q) if robot.constraints else q
     raise ClosureError(
         f"{robot.name}: no equilibrium near after {STEPS} steps, {left:.3g} N or N m are left of {size:.3g}: start closer"
     )
+
+
+def _step(K: Array, force: Array, size: float) -> Array:
+    """A Newton step; where nothing resists a force, as below a line that is slack, the longest one along it."""
+    step = np.linalg.lstsq(K, force, rcond=1e-12)[0]
+    left = force - K @ step
+    largest = np.abs(left).max(initial=0.0)
+    return step + LONGEST / largest * left if largest > BALANCED * size else step
 
 
 def _pulls(robot: Mechanism, q: Array) -> float:

@@ -212,6 +212,7 @@ def _python_function(name: str, words: str, eq: "Equations", program: Program) -
     dialect = replace(PYTHON, place=_python_input)
     stores = [(f"{array}[..., {', '.join(map(str, at))}]", x) for array, at, x in _entries(program)]
     shapes = {array: ", ".join(str(s) for s in values.shape) for array, values in program.outputs.items()}
+    n, k = eq.robot.nv, len(eq.parameters)
     return [
         "",
         "",
@@ -221,6 +222,9 @@ def _python_function(name: str, words: str, eq: "Equations", program: Program) -
         *(f"    {line}" for line in _remarks(eq)),
         '    """',
         "    q, v = np.asarray(q), np.asarray(v)",
+        f"    if (q.shape[-1:], v.shape[-1:], len(p)) != (({n},), ({n},), {k}):",
+        '        found = f"q {q.shape}, v {v.shape}, p ({len(p)},)"',
+        f'        raise ValueError(f"{{found}}: expected (..., {n}), (..., {n}), ({k},)")',
         "    shape = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])",
         *(f"    {array} = np.empty((*shape, {s}), dtype=np.result_type(q, v, float))" for array, s in shapes.items()),
         *(f"    {line}" for line in Listing(program.graph, stores, dialect).lines()),

@@ -21,6 +21,7 @@ from modurob.catalogue.lines import Tension
 from modurob.errors import ClosureError, InputError
 from modurob.mechanism.tables import Tables
 from modurob.spatial.scalars import Array, read_only
+from modurob.values import compared
 
 # a positive answer of a linear programme, of tensions that add up to one
 POSITIVE = 1e-9
@@ -37,6 +38,7 @@ class Inputs(NamedTuple):
     upper: Array
 
 
+@compared
 class Actuation(NamedTuple):
     """How a robot is actuated in one configuration.
 

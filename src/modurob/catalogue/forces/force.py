@@ -6,6 +6,7 @@ with `modurob.spatial.scalars`, so that they can be traced: their derivatives an
 lines.
 """
 
+import sys
 from abc import ABC, abstractmethod
 from dataclasses import fields
 from typing import Any, ClassVar, NamedTuple
@@ -39,11 +40,11 @@ class Numbers(ABC):
     def _require(self, lowest: float = 0.0, **numbers: Any) -> None:
         """An error unless these are finite numbers, at least so large; symbols pass."""
         for name, x in numbers.items():
-            if isinstance(x, bool) or x is None or isinstance(x, str) or np.ndim(x):
+            if isinstance(x, bool | np.bool_) or x is None or isinstance(x, str) or np.ndim(x):
                 raise InputError(f"{self.kind}: {name} is {x!r}: expected a number")
-            if isinstance(x, int | float | np.number) and not (np.isfinite(x) and x >= lowest):
+            if isinstance(x, int | float | np.number) and not (abs(x) <= sys.float_info.max and x >= lowest):
                 bound = "" if lowest == -np.inf else f", {lowest:g} or more"
-                raise InputError(f"{self.kind}: {name} is {x!r}: expected a finite number{bound}")
+                raise InputError(f"{self.kind}: {name} is {x!r:.60}: expected a finite number{bound}")
 
 
 class Force(Numbers):

@@ -83,6 +83,8 @@ def _independent(K: Array, k: Array) -> tuple[Array, Array]:
 
 
 def _solved(m: Tables, P: Array, c: Array, closure: tuple[Any, Any], window: Limits) -> Array:
+    if not m.nv:
+        return np.zeros(0)
     try:
         import proxsuite  # noqa: F401  # pyright: ignore  # the solver that is asked for by name
         from qpsolvers import solve_qp

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from modurob.values import same
+
 Array = np.ndarray
 
 
@@ -67,6 +69,18 @@ class InverseKinematics:
         found = f"goals {np.shape(self.count)}" if n < 0 else "1 solution" if n == 1 else f"{n} solutions"
         reached = "" if np.all(self.reached) else ", not reached" if np.ndim(self.count) == 0 else ", not all reached"
         return f"InverseKinematics({found}{reached}, {self.family}{f', {self.note}' if self.note else ''})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, InverseKinematics):
+            return NotImplemented
+        rest = [
+            [getattr(x, n) for n in ("count", "reached", "exact", "certain", "family", "note")] for x in (self, other)
+        ]
+        rows = (self.q, other.q), (self.residual, other.residual)
+        return same(*rest) and all(np.array_equal(a, b, equal_nan=True) for a, b in rows)
+
+    def __hash__(self) -> int:
+        return hash((np.shape(self.count), self.exact, self.family))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), tuple(

@@ -20,6 +20,8 @@ from modurob.spatial.scalars import Array
 LARGEST_FILE = 64_000_000
 WORLD_LINK = "world_link"
 XACRO = "{http://www.ros.org/wiki/xacro}"
+# limits beyond so many turns are taken for degrees, up to 360
+TURNS = 2
 # attributes that must be one or three numbers
 NUMBERS = {
     "origin": (3, ("xyz", "rpy")),
@@ -160,11 +162,22 @@ def _properties(joint: Any) -> JointProperties:
         bounds = {"velocity": joint.limit.velocity, "effort": joint.limit.effort}
         if joint.type in ("revolute", "prismatic"):
             bounds |= {"lower": joint.limit.lower or 0.0, "upper": joint.limit.upper or 0.0}
+            _warn_of_degrees(joint, bounds)
         given |= {name: float(x) for name, x in bounds.items() if x is not None}
     if joint.dynamics is not None:
         losses = {"damping": joint.dynamics.damping, "friction": joint.dynamics.friction}
         given |= {name: float(x) for name, x in losses.items() if x is not None}
     return JointProperties(**given)
+
+
+def _warn_of_degrees(joint: Any, bounds: dict[str, Any]) -> None:
+    """A warning of limits that are several turns, and at most one in degrees."""
+    lower, upper = float(bounds["lower"]), float(bounds["upper"])
+    if joint.type == "revolute" and TURNS * 2 * np.pi < max(abs(lower), abs(upper)) <= 360:
+        radians = " to ".join(f"{np.radians(x):.4g}" for x in (lower, upper))
+        warn_user(
+            f"joint {joint.name!r}: limits {lower:g} to {upper:g} rad: expected radians; as degrees they are {radians} rad"
+        )
 
 
 def _parse(path: Path) -> tuple[Any, dict[str, list[CollisionShape]]]:

@@ -45,6 +45,7 @@ class Population:
         self.events: list[Event] = []
         self.impacts: list[Impact] = []
         self._gone: dict[str, Recording] = {}
+        self._merged: dict[str, str] = {}  # what those that merged are parts of
         self._living: dict[str, Living] = {}
 
     def _made(self, recipe: Organism, body: Body, base: str, before: Sequence[Living] = ()) -> Living:
@@ -217,6 +218,10 @@ class Population:
 
     def _merge(self, change: Merge) -> None:
         first, second = self._moving(change.first), self._moving(change.second)
+        if first is second:
+            raise SimulationError(
+                f"{change.a} and {change.b} are of one organism, {change.first!r}: expected mr.Connect"
+            )
         if second.body.stands is not None:
             raise SimulationError(
                 f"organism {change.second!r} stands in the world: merge into it, give it as the first"
@@ -228,6 +233,7 @@ class Population:
         result = transfer(assembly, bodies, self.gravity, first.base)
         self._replace(change.first, first, result, [first, second])
         self._gone[change.second] = self._recording(second)
+        self._merged[change.second] = change.first
         del self._living[change.second]
         self._note("merge", (change.first, change.second), bodies, [result], f"{change.a} docked to {change.b}")
 

@@ -40,10 +40,9 @@ from modurob.simulation.progress import progress_bar
 from modurob.simulation.recording import Event, Recording
 from modurob.simulation.status import Failure, Status
 from modurob.simulation.steppers import LinearlyImplicit, Stepper
-from modurob.simulation.steppers.adaptive import DIVERGED
-from modurob.simulation.system import State
+from modurob.simulation.system import Moved, State
 from modurob.simulation.world.organism import Living, Organism, require_different, require_organisms, standing_pose
-from modurob.simulation.world.planned import planned
+from modurob.simulation.world.planned import ORGANISMS, planned
 from modurob.simulation.world.population import Population
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array
@@ -164,7 +163,7 @@ class World(Population):
         for name, (force, a, b) in self.forces.items():
             if all(frame == "world" or builder.has_frame(frame) for frame in (a, b)):
                 builder.force(name, force, a=a, b=b)
-            elif not self.ticks:
+            elif len(moving) == len(self._living) and not self.ticks:
                 raise SimulationError(f"force {name!r} between {a!r} and {b!r}: no such frame in this world")
         m = self._touching(builder.build())
         require_contacts(m, self.stepper)
@@ -318,10 +317,13 @@ class World(Population):
     def _moved(self) -> State | None:
         """The state of the world at the next tick; None if it has none, which ends all runs."""
         state, failures = self._mover.attempt(self.t, self.state, self._tau, self.tick)
-        for failure in failures:
+        ended = self._ended_by(failures, state)
+        for name, failure in ended.items():
             end = self.t + self.tick if failure.kind == "diverged" else self.t
-            for name in self._ended_by(failure, state):
-                self._living[name].status = Status(failure.kind, end, failure.message)
+            self._living[name].status = Status(failure.kind, end, failure.message)
+        if any(failure.body for failure in ended.values()):  # the others again, without it
+            self._drop_ended()
+            return self._moved() if self._places else None
         if state is None:
             self._drop_ended()
             return None
@@ -329,16 +331,30 @@ class World(Population):
         self._share_states()
         return state
 
-    def _ended_by(self, failure: Failure, state: State | None) -> list[str]:
-        """The organisms whose run a failure ends: those that have no state, or move beyond all bounds;
-        all, if that says nothing."""
-        if state is None:
-            return list(self._places)
-        return [
-            name
-            for name, (at_q, at_v) in self._places.items()
-            if not np.isfinite(state.q[at_q]).all() or not np.abs(state.v[at_v]).max(initial=0.0) <= DIVERGED
-        ] or list(self._places)
+    def _ended_by(self, failures: Sequence[Failure], state: State | None) -> dict[str, Failure]:
+        """What ends the run of each organism: a joint of its own that moves no inertia; else its own state, if there is none or one
+        beyond all bounds. What neither says is the end of all."""
+        ended: dict[str, Failure] = {}
+        for failure in failures:
+            if failure.body:
+                ended[self._owner(failure.body)] = failure
+                continue
+            lost = {} if state is None else self._lost(state)
+            if failure.kind == "singular":
+                lost = dict.fromkeys(lost, failure)
+            ended |= lost or dict.fromkeys(self._places, failure)
+        return ended
+
+    def _owner(self, body: int) -> str:
+        """The organism that has a body with a joint."""
+        rate = self._mechanism.joints[body - 1].v_slice.start
+        return next(name for name, (_, at_v) in self._places.items() if at_v.start <= rate < at_v.stop)
+
+    def _lost(self, state: State) -> dict[str, Failure]:
+        """The organisms that have no state, or one beyond all bounds."""
+        fine, x = np.zeros((), dtype=int), np.zeros(0)
+        own = {n: Moved(State(state.q[at_q], state.v[at_v], x), fine) for n, (at_q, at_v) in self._places.items()}
+        return {name: failure for name, moved in own.items() for failure in self._mover.lost(moved)}
 
     def _look_at_limits(self, x: Living) -> None:
         """Note the limits an organism passes."""
@@ -355,24 +371,33 @@ class World(Population):
 
     def _make_due(self, waiting: list[Change]) -> None:
         """Make all changes whose moment has come, and take them off the list."""
-        for change, moment in [(c, self._moment(c)) for c in waiting]:
+        for change, moment in [(c, c.when == MET or self._moment(c)) for c in waiting]:
+            now = self._followed(change)
+            if change.when == MET:  # the changes before it may have moved what meets
+                moment = self._has_met(now)
             if moment:
                 waiting.remove(change)
             if isinstance(moment, str):
                 self._missed(change, moment)
             elif moment:
-                self.change(change)
+                self.change(now)
 
     def _moment(self, change: Change) -> bool | str:
         """Whether the moment of a change has come; a condition that raises, in words."""
-        if change.when == MET:
-            return self._has_met(change)
         if not callable(change.when):
             return self.t >= float(change.when) - self.tick / 2
         try:
             return bool(change.when(self))
         except Exception as error:  # whatever a user's condition raises
             return f"its condition failed: {type(error).__name__}: {error}"
+
+    def _followed(self, change: Change) -> Change:
+        """The change; where ports are to meet, of the organisms that those it names have merged into."""
+        names: dict[str, Any] = {x: vars(change)[x] for x in ORGANISMS if x in vars(change) and change.when == MET}
+        for x in names:
+            while names[x] in self._merged:
+                names[x] = self._merged[names[x]]
+        return replace(change, **names)
 
     def _has_met(self, change: Any) -> bool:
         """Whether the ports of a merger or a connection have come within its tolerance of fitting."""
@@ -393,12 +418,12 @@ class World(Population):
         >>> world.change(mr.Dock(0.0, "crab", "m6", "backbone", at="m3/3", by="4"))
         True
         """
-        before = dict(self._living), dict(self._gone), list(self.events), list(self.impacts)
+        before = dict(self._living), dict(self._gone), dict(self._merged), list(self.events), list(self.impacts)
         try:
             self._reshape(change)
             self._join()
         except ModurobError as error:
-            self._living, self._gone, self.events, self.impacts = before
+            self._living, self._gone, self._merged, self.events, self.impacts = before
             self._missed(change, str(error))
             return False
         return True
