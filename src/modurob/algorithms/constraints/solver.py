@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modurob.algorithms.program import SINGULAR
+from modurob.algorithms.program import is_singular
 from modurob.algorithms.steps import apply, transposed
 from modurob.spatial.scalars import Array, dot, is_numeric, pivots, select, solve, sqrt
 
@@ -134,8 +134,7 @@ def sizes(x: Array) -> Array:
 def _is_singular(M: Array) -> Array:
     if not is_numeric(M):
         return np.zeros(M.shape[:-2], dtype=bool)
-    left, own = np.real(pivots(M)), np.real(np.einsum("...ii->...i", M))
-    return ~(left > SINGULAR * own).all(axis=-1)
+    return is_singular(pivots(M), np.einsum("...ii->...i", M))
 
 
 # ---- local steps: what is done to a row, or an entry; kernels are traced from these ----
