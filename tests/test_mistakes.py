@@ -113,7 +113,7 @@ MISTAKES = [
     (
         "crab.connect('m3/3', 'm5/2').mechanism().close_loops([0, 0, 0, 0])",
         "stay open by",
-        "start closer to a closed configuration",
+        "do not close from 15 other starts",
     ),
     ("crab.disconnect('m3/3')", "nothing is docked at m3/3", "valid: m0/3, m1/2, m2/3"),
     ("crab.renamed('m0', 'head')", "renamed has 2 arguments by place", "expected at most 1: names"),

@@ -620,6 +620,43 @@ def test_loops_of_any_size_close(size):
     assert np.abs(robot.loop_error(closed)).max() < 1e-11 * max(1.0, size)
 
 
+def slides_and_hinges(seed, size):
+    """A chain of a few, whose tip is tied to the world where it is, and a configuration beside that one."""
+    rng, builder = np.random.default_rng(seed), mr.Builder("chain")
+    for i in range(n := int(rng.integers(3, 7))):
+        joint = (mr.Prismatic if rng.random() < 0.4 else mr.Revolute)(rng.normal(size=3))
+        at = se3.pose(None, size * rng.normal(size=3) / 2)
+        builder.body(f"b{i}", inertia.random(rng), parent=f"b{i - 1}" if i else "world", joint=joint, at=at)
+    unit = np.array([size if joint.kind == "prismatic" else 1.0 for joint in builder.build().joints])
+    q = rng.normal(size=n) * unit
+    tip = builder.build().frame_pose(q, f"b{n - 1}")
+    builder.loop("tie", mr.Spherical(), "world", f"b{n - 1}", at=tip)
+    return builder.build(), q + rng.normal(size=n) * unit / 2, unit
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_loops_close_at_any_size_as_they_do_at_one(seed):
+    robot, q, unit = slides_and_hinges(seed, 1.0)
+    closed = robot.close_loops(q)
+    for size in (1e-6, 1e-4, 1e4, 1e6):
+        other, start, unit = slides_and_hinges(seed, size)
+        np.testing.assert_allclose(other.close_loops(start) / unit, closed, atol=1e-7)
+
+
+def test_loops_that_never_close_are_told_so():
+    off = mr.Builder("out of plane")
+    off.body("crank", rod(1.0, 1.0), joint=Z)
+    off.loop("pin", mr.Spherical(), "crank", "world", along_x(1.0), se3.pose(None, (1.0, 0.0, 0.1)))
+    gears = mr.Builder("gears")
+    for name in ("a", "b"):
+        gears.body(name, rod(1.0, 1.0), joint=Z)
+    gears.coupling("one", {"a": 1.0, "b": -2.0})
+    gears.coupling("two", {"a": 1.0, "b": -2.0}, 0.3)
+    for builder in (off, gears):
+        with pytest.raises(ClosureError, match="and do not close from 15 other starts: check frames"):
+            builder.build().close_loops(np.zeros(len(builder.build().joints)))
+
+
 def test_what_is_no_joint_or_no_ratio_is_refused():
     builder = mr.Builder("odd")
     builder.body("a", rod(1.0, 1.0), joint=Z)

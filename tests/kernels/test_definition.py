@@ -31,7 +31,8 @@ from modurob.kernels.evaluator import Evaluator, evaluator, lanes_of
 from modurob.simulation.stepping import holding_flow, step_flow
 from modurob.spatial import inertia, se3
 from tests.algorithms.test_loops import gripper
-from tests.oracles.linkages import LINKAGES
+from tests.oracles.four_bar import FourBar
+from tests.oracles.linkages import LINKAGES, Z, along_x, four_bar_state
 from tests.robots import KINDS, random_assembly, random_joint, random_mechanism, random_state
 from tests.sampling import sampled
 
@@ -272,7 +273,38 @@ def ring(rng, joint):
 )
 def test_loops_and_couplings(joint, every):
     rng = np.random.default_rng(7)
-    check(ring(rng, joint), rng, (*PROGRAMS, *WITH_CONSTRAINTS), tolerance=1e-8, every=every)
+    check(ring(rng, joint), rng, (*PROGRAMS, *WITH_CONSTRAINTS), every=every)
+
+
+def tilted_four_bar(rng, closing):
+    """Anywhere in space, so that rows of the loop across its plane are rounding, not zero; and a closed configuration."""
+    bar, at, builder = FourBar(), se3.random(rng), mr.Builder("tilted", gravity=rng.normal(size=3))
+    builder.body("crank", inertia.random(rng), joint=Z, at=at)
+    builder.body("coupler", inertia.random(rng), parent="crank", joint=Z, at=along_x(bar.a))
+    builder.body("rocker", inertia.random(rng), joint=Z, at=at @ along_x(bar.d))
+    builder.loop("pin", closing, "coupler", "rocker", along_x(bar.b), along_x(bar.c))
+    return builder.build(), four_bar_state(bar, rng.uniform(-3, 3), 0.0)[0]
+
+
+def bennett(rng, _):
+    link = LINKAGES["bennett"](rng)
+    return link.robot, link.closed(rng)
+
+
+@pytest.mark.parametrize("make", [tilted_four_bar, bennett])
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-11), (np.float32, 2e-4)])
+def test_multipliers_of_rows_that_depend_on_others(make, dtype, tolerance, rng):
+    for closing in (Z, mr.Spherical()):
+        robot, q = make(rng, closing)
+        v, tau = robot.close_velocity(q, rng.normal(size=robot.nv)), rng.normal(size=robot.nv)
+        given_ = {n: np.tile(x, (STATES, 1)) for n, x in {"q": q, "v": v, "tau": tau}.items()}
+        expected = interpret(CONSTRAINED_DYNAMICS, robot, given_).results
+        found = repeated(CONSTRAINED_DYNAMICS, robot, {n: x.astype(dtype) for n, x in given_.items()}, 1).results
+        require_close(found, expected, tolerance, closing)
+        # what moves nothing carries nothing
+        K = np.linalg.norm(robot.loop_jacobian(q), axis=-1)
+        size = np.abs(expected["multipliers"]).max()
+        assert np.abs(expected["multipliers"][:, K < 1e-14]).max(initial=0.0) < 1e-12 * size
 
 
 STEPPERS = [mr.SemiImplicitEuler(2e-3), mr.RungeKutta4(2e-3), mr.LinearlyImplicit(2e-3)]

@@ -335,6 +335,23 @@ def test_a_joint_that_moves_no_inertia_may_rest(stepper):
         assert "'tip' moves no inertia" in str(run.status)
 
 
+@pytest.mark.parametrize("stepper", [mr.RungeKutta4(0.05), mr.RungeKutta4(0.02)], ids=lambda s: str(s.dt))
+@pytest.mark.filterwarnings("ignore:.*too stiff")
+def test_steps_too_long_for_stops_diverge_and_are_not_singular(stepper):
+    """Far away nothing is left of the inertia of a finger beside that of the arm which carries it."""
+    builder, out = mr.Builder("hand"), se3.pose(None, (0.3, 0, 0))
+    link = inertia.moved(inertia.box(1.0, (0.3, 0.05, 0.05)), se3.pose(None, (0.15, 0, 0)))
+    rubs = mr.JointProperties(friction=0.3, lower=-1, upper=1)
+    finger = {"joint": mr.Prismatic((0, 1, 0)), "properties": mr.JointProperties(lower=0, upper=0.04)}
+    builder.body("pan", link, joint=mr.Revolute((0, 0, 1)))
+    builder.body("elbow", link, parent="pan", joint=mr.Revolute((0, 1, 0)), at=out, properties=rubs)
+    builder.body("left", link / 20, parent="elbow", at=out, joint_name="left", **finger)
+    builder.body("right", link / 20, parent="elbow", at=out, mimic=mr.Source("left", ratio=-1.0), **finger)
+    for v in ([0.0, 0.0, 0.0], [1.0, -1.0, 0.2], [0.0, 0.0, 3.0]):
+        run = mr.simulate(builder.build(), [0.1, 0.5, 0.02], v, duration=3, stepper=stepper, tick=0.1)
+        assert run.status.kind in ("done", "diverged", "not finite"), str(run.status)
+
+
 def test_many_joints_may_stop_in_one_step():
     """Each comes to rest by itself, and what none of them touches moves on."""
     n = 40

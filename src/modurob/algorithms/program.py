@@ -8,12 +8,20 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+
 from modurob.catalogue.joints import JointType
 from modurob.mechanism.tables import Tables
 from modurob.spatial.scalars import Array
 
 # a pivot below this part of the inertia before elimination is singular: a few roundings
 SINGULAR = 8 * 2.0**-52
+
+
+def is_singular(pivots: Array, inertias: Array) -> Array:
+    """Where a pivot is nothing next to the inertia that it is left of, (..., n) each; numbers that are not finite say nothing."""
+    left, own = np.real(pivots), np.real(inertias)
+    return np.any((left <= SINGULAR * own) & np.isfinite(own), axis=-1)
 
 
 class View(Protocol):

@@ -11,6 +11,7 @@ from modurob.algorithms.pairs import signs
 from modurob.algorithms.program import Constraints, Program
 from modurob.catalogue.joints import JointType
 from modurob.kernels.anatomy import filled_pattern, listed, paths_of
+from modurob.kernels.constraint_steps import TILE
 from modurob.kernels.dyad import joint_text
 from modurob.kernels.lowering import Store, size
 from modurob.kernels.units import Unit
@@ -188,9 +189,6 @@ def _reached(pattern: Array, places: Iterable[int]) -> set[int]:
 
 
 # ---- the pattern of derivatives of constrained motion ----
-
-# as in constrained.c
-TILE = 3
 
 
 class SlopedEntries(NamedTuple):

@@ -5,7 +5,7 @@ It is an `Engine`: a flow that runs on it is recorded as rows.
 
 import numpy as np
 
-from modurob.algorithms.constraints.solver import FILTERS, ITERATIONS, LOST, PROXIMAL, ROUNDING
+from modurob.algorithms.constraints.solver import LOST, ROUNDING, SETTLED
 from modurob.algorithms.descent import GoalRow, Seen
 from modurob.algorithms.descent import Rows as GoalRows
 from modurob.algorithms.program import SINGULAR
@@ -64,17 +64,14 @@ class Engine(ForceRows):
     ) -> tuple[Register, Register]:
         n, r, course = self.m.nv, k.n, elimination(self.m)
         vdot, multipliers = self.zeros("rates"), self.register(r)
-        work = self.allocate(n * n + n + n * (r + 1) + n + r * r + 6 * r)
+        work = self.allocate(n * n + n + n * (r + 1) + n + r * r + 5 * r)
         self._solved[M.place, K.place] = work
         head = [n, r, M.place, K.place, force[0].place, force[1].place, k.place, vdot.place, multipliers.place, work]
         lists = [course.in_row, course.sides, course.of_rows, course.of_M]
         begins = len(head) + len(lists) + n + np.cumsum([0, *(len(x) for x in lists[:-1])])
         at = [*head, *begins, *course.order, *np.concatenate(lists)]
-        self.op("constrain", at, [*self._tolerances(), *rotors])
+        self.op("constrain", at, [*map(self._in_precision, (SINGULAR, ROUNDING, SETTLED)), *rotors])
         return vdot, multipliers
-
-    def _tolerances(self) -> list[float]:
-        return [self._in_precision(SINGULAR), PROXIMAL, ITERATIONS, FILTERS, self._in_precision(ROUNDING)]
 
     def constrained_slopes(
         self, M: Register, K: Register, by_q: tuple[Register, Register], by_v: tuple[Register, Register]
@@ -89,7 +86,7 @@ class Engine(ForceRows):
         head = [n, r, self._solved[M.place, K.place], *slopes, out.place, work]
         lists = [course.sides, course.of_rows, course.of_M, tiles]
         begins = len(head) + len(lists) + n + np.cumsum([0, *(len(x) for x in lists[:-1])])
-        self.op("constrain_slopes", [*head, *begins, *course.order, *np.concatenate(lists)], self._tolerances())
+        self.op("constrain_slopes", [*head, *begins, *course.order, *np.concatenate(lists)], [])
         return out
 
     def solved_slopes(self, M: Register, by_q: Register, by_v: Register) -> Register:

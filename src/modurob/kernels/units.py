@@ -227,6 +227,7 @@ BEHIND = {
 # and those behind the steps that they walk with
 WRITTEN_BEFORE = {
     "constraining": constraint_steps.of_rows,
+    "constrained": constraint_steps.numbers,
     "holding": constraint_steps.of_held_rates,
     "sweeps": sweep_steps.text,
     "descent": descent_steps.text,

@@ -194,18 +194,20 @@ class Mover:
         if fine and not singular.any():
             return
         finite = np.isfinite(q).all(axis=-1) & np.isfinite(v).all(axis=-1) & np.isfinite(x).all(axis=-1)
+        largest = np.abs(v).max(axis=-1, initial=0.0)
+        fast = finite & (singular != UNSETTLED) & (largest > DIVERGED)
+        # so far away nothing is left of some inertia beside others
+        singular = np.where(fast, 0, singular)
         if (singular == UNSETTLED).any():
             yield Failure("step limit", self._unsettled, singular == UNSETTLED)
-        for joint in np.unique(singular[(singular != 0) & (singular != UNSETTLED)]):
+        for joint in np.unique(singular[~np.isin(singular, (0, UNSETTLED, kernels.NOT_FINITE))]):
             name = f"joint {singular_joint(self.m, int(joint))!r}" if joint > 0 else "a degree of freedom"
             yield Failure(
                 "singular", f"{name} moves no inertia{self._weightless}", singular == joint, max(int(joint), 0)
             )
-        gone = ~finite & (singular == 0)
+        gone = ~finite & (singular == 0) | (singular == kernels.NOT_FINITE)
         if gone.any():
             yield Failure("not finite", "the state is not a finite number any more", gone)
-        largest = np.abs(v).max(axis=-1, initial=0.0)
-        fast = finite & (singular == 0) & (largest > DIVERGED)
         for reached in np.unique(largest[fast]):
             yield Failure("diverged", f"a rate reached {reached:.3g}", fast & (largest == reached))
 

@@ -17,6 +17,7 @@ from modurob.algorithms.forces import acting, sampled_states
 from modurob.algorithms.friction import breakaway
 from modurob.algorithms.steps import apply
 from modurob.mechanism.tables import Tables
+from modurob.simulation.steppers.adaptive import DIVERGED
 from modurob.simulation.steppers.stepper import UNSETTLED
 from modurob.simulation.system import Held, Moved, State, assign, some
 from modurob.spatial.scalars import Array
@@ -49,7 +50,7 @@ def step_with_friction(mover: "Mover", t: float, start: Moved, u: Array, dt: flo
         s = s._replace(x=sampled_states(mover.m, s.q, s.v, s.x, np.full((n, 1), dt)))
     singular, left = start.singular.copy(), np.full((n, 1), dt)
     turned = np.zeros(s.v.shape, dtype=bool)
-    going = np.flatnonzero(singular == 0)
+    going = np.flatnonzero((singular == 0) & _bounded(s.v))
     for _ in range(MOST_EVENTS + 3 * mover.m.nv):
         if not len(going):
             break
@@ -62,9 +63,14 @@ def step_with_friction(mover: "Mover", t: float, start: Moved, u: Array, dt: flo
         assign(s, going, end)
         left[going] = rest * (1 - share)
         singular[going] = np.where(bad != 0, bad, worse)
-        going = going[(left[going, 0] > NOTHING * dt) & (singular[going] == 0)]
+        going = going[(left[going, 0] > NOTHING * dt) & (singular[going] == 0) & _bounded(s.v[going])]
     singular[going] = UNSETTLED
     return Moved(s, singular)
+
+
+def _bounded(v: Array) -> Array:
+    """Which runs have not diverged."""
+    return np.abs(v).max(axis=-1, initial=0.0) <= DIVERGED
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,15 +18,18 @@ from modurob.algorithms.kinematics import together
 from modurob.algorithms.program import Run
 from modurob.algorithms.steps import apply, transposed
 from modurob.errors import ClosureError, SingularError
-from modurob.mechanism.tables import Tables
-from modurob.spatial.scalars import Array, as_array
+from modurob.mechanism.tables import Constraint, Loop, Tables
+from modurob.spatial.scalars import Array, as_array, read_only
 
 # constraints this much smaller than the largest depend on the others
 RANK_TOLERANCE = 1e-9
-# errors that count as closed, in parts of the longest lever arm [m], at least of one; and the number of Newton steps towards it
+# errors that count as closed, lengths in units of `Units`, in parts of the longest lever arm, at least of one; and the number of
+# Newton steps towards it
 CLOSED, STEPS = 1e-13, 50
-# a step of more than this is cut down [rad or m]; along lengths only if it is longer than the loops are open
+# a step of more than this is cut down, in these units; along lengths only if it is longer than the loops are open
 LONGEST = 0.5
+# how many starts closed configurations are sought from, near the neutral one and anywhere
+NEAR, FAR = 3, 12
 
 
 def loop_error(m: Tables, q: Array, run: Run = interpret) -> Array:
@@ -53,44 +56,95 @@ def closing_step(K: Array, error: Array) -> Array:
 
 
 def close_loops(m: Tables, q: Array, run: Run = interpret) -> Array:
-    """The configurations next to q at which the constraints hold, (..., nq): Newton steps, each the shortest to first order."""
-    q = as_array(q)
+    """The configurations next to q at which the constraints hold, (..., nq): Newton steps, each the shortest to first order, with
+    lengths in units of the mechanism's size."""
+    q, error, nothing = _closed(m, as_array(q), run)
+    if np.any(_is_open(error, nothing)):
+        _refuse_open(m, error, nothing, run)
+    return q
+
+
+def _closed(m: Tables, q: Array, run: Run) -> tuple[Array, Array, Array]:
+    """The last configurations of Newton's method, their errors in `Units`, and below what these are none, (...)."""
     for _ in range(STEPS):
         K, error, nothing = _gaps(m, q, run)
         worst = _worst(error)
         if np.all(worst <= nothing):
-            return q
-        dq = closing_step(K, error)
-        q = integrate(m, q, np.where((worst > nothing)[..., None], dq * _part(m, dq, worst), 0.0), run)
+            return q, error, nothing
+        step = closing_step(K, error)
+        dq = _units(m).rates * step * _part(m, step, worst)
+        q = integrate(m, q, np.where((worst > nothing)[..., None], dq, 0.0), run)
     _, error, nothing = _gaps(m, q, run)
-    if not np.all(_worst(error) <= 1e3 * nothing):
-        _refuse_open(m, error, 1e3 * nothing)
-    return q
+    return q, error, 1e3 * nothing
+
+
+class Units(NamedTuple):
+    """In what constraints are closed: the mechanism's size for lengths, one for angles."""
+
+    rates: Array  # (nv,)
+    rows: Array  # (rows,)
+    turns: Array  # which rates are angles, (nv,)
+
+
+@lru_cache(maxsize=256)
+def _units(m: Tables) -> Units:
+    size = _size(m)
+    turns = np.array([unit == "rad" for j in m.joints if not j.mimics for unit in j.type.units])
+    rates = np.where(turns, 1.0, size)
+    rows = np.array([x for c in m.constraints for x in _row_units(m, c, rates, size)])
+    return Units(*map(read_only, (rates, rows, turns)))
+
+
+def _row_units(m: Tables, c: Constraint, rates: Array, size: float) -> Array:
+    """The size for equations of forces, one for those of torques; for a coupling what its largest term has."""
+    if isinstance(c, Loop):
+        T = c.type.constraint_subspace(c.type.neutral())
+        return np.where(np.any(T[:3] != 0, axis=0), size, 1.0)
+    coordinates = [m.joints[i].v_slice.start for i in c.joints]
+    return np.abs(c.ratios * rates[coordinates]).max(keepdims=True)
+
+
+def _size(m: Tables) -> float:
+    """The longest way between two joints on one body [m]; one if there is none."""
+    points = [[np.zeros(3)] if body else [] for body in range(len(m.bodies))]
+    for i, parent in enumerate(m.parent[1:], 1):
+        points[parent].append(m.X_PJ[i][:3, 3])
+    for end in (end for c in m.constraints if isinstance(c, Loop) for end in (c.predecessor, c.successor)):
+        points[end.body].append(end.X[:3, 3])
+    ways = [np.linalg.norm(np.array(x)[:, None] - np.array(x), axis=-1).max() for x in points if x]
+    return float(max(ways, default=0.0)) or 1.0
 
 
 def _gaps(m: Tables, q: Array, run: Run) -> tuple[Array, Array, Array]:
-    """K, the errors, and below what these are none, (...)."""
-    found = run(CLOSURE, m, {"q": q}).results
-    return found["K"], found["error"], CLOSED * np.abs(found["K"]).max(axis=(-2, -1), initial=1.0)
+    """K and the errors in `Units`, and below what these are none, (...)."""
+    found, (rates, rows, _) = run(CLOSURE, m, {"q": q}).results, _units(m)
+    K = found["K"] * (rates / rows[:, None])
+    return K, found["error"] / rows, CLOSED * np.abs(K).max(axis=(-2, -1), initial=1.0)
 
 
-def _part(m: Tables, dq: Array, worst: Array) -> Array:
+def _part(m: Tables, step: Array, worst: Array) -> Array:
     """The part of a step that is taken, (..., 1): what turns at most by `LONGEST`, what slides also as far as loops are open."""
-    angles = np.array([unit == "rad" for j in m.joints if not j.mimics for unit in j.type.units])
-    longest = np.where(angles, LONGEST, np.maximum(LONGEST, worst)[..., None])
-    return 1 / np.maximum(np.abs(dq) / longest, 1.0).max(axis=-1, initial=1.0)[..., None]
+    longest = np.where(_units(m).turns, LONGEST, np.maximum(LONGEST, worst)[..., None])
+    return 1 / np.maximum(np.abs(step) / longest, 1.0).max(axis=-1, initial=1.0)[..., None]
 
 
-def _refuse_open(m: Tables, error: Array, nothing: Array) -> NoReturn:
-    ends = np.cumsum([c.rows for c in m.constraints])[:-1]
-    gaps = np.stack([_worst(rows) for rows in np.split(error, ends, axis=-1)], axis=-1)
-    is_open = ~(gaps <= nothing[..., None])
-    at, where = first_state(np.any(is_open, axis=-1))
-    names = ", ".join(c.name for c, x in zip(m.constraints, is_open[at], strict=True) if x)
-    raise ClosureError(
-        f"loops {names} stay open by {gaps[at].max():.3g} (m or rad){where} after {STEPS} steps: "
-        "start closer to a closed configuration"
-    )
+def _refuse_open(m: Tables, error: Array, nothing: Array, run: Run) -> NoReturn:
+    at, where = first_state(_is_open(error, nothing))
+    gaps = np.abs(error[at])
+    rows = np.split(~(gaps <= nothing[at]), np.cumsum([c.rows for c in m.constraints])[:-1])
+    names = ", ".join(c.name for c, x in zip(m.constraints, rows, strict=True) if x.any())
+    worst = (gaps * _units(m).rows).max()
+    raise ClosureError(f"loops {names} stay open by {worst:.3g} (m or rad){where} after {STEPS} steps{_advice(m, run)}")
+
+
+def _advice(m: Tables, run: Run) -> str:
+    if next(closed_configurations(m, run), None) is not None:
+        return ": start closer to a closed configuration"
+    return f", and do not close from {NEAR + FAR} other starts: check frames, axes and ratios, or start closer"
+
+
+def _is_open(error: Array, nothing: Array) -> Array:
+    return ~(_worst(error) <= nothing)
 
 
 def _worst(error: Array) -> Array:
@@ -145,16 +199,15 @@ def _regular_rank(m: Tables) -> int | None:
     return max((len(independent_rows(x, min(x.shape))) for x in K), default=None)
 
 
-def closed_configurations(m: Tables) -> Iterator[Array]:
+def closed_configurations(m: Tables, run: Run = interpret) -> Iterator[Array]:
     """A few closed configurations, (nq,) each: near the neutral one, else anywhere; always the same."""
     rng = np.random.default_rng(0)
-    near = (integrate(m, neutral(m), rng.normal(size=m.nv) * 0.1) for _ in range(3))
-    far = (random_configuration(m, rng) for _ in range(12))
+    near = (integrate(m, neutral(m), rng.normal(size=m.nv) * 0.1) for _ in range(NEAR))
+    far = (random_configuration(m, rng) for _ in range(FAR))
     for start in (*near, *far):
-        try:
-            yield close_loops(m, start)
-        except ClosureError:
-            continue
+        q, error, nothing = _closed(m, start, run)
+        if not _is_open(error, nothing):
+            yield q
 
 
 class Independent(NamedTuple):

@@ -9,14 +9,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modurob.algorithms.program import SINGULAR
+from modurob.algorithms.program import is_singular
 from modurob.algorithms.steps import apply, transposed
 from modurob.spatial.scalars import Array, dot, is_numeric, pivots, select, solve, sqrt
 
-# the proximal term, relative to the diagonal of the scaled matrix; its iterations, and how often these are repeated
+# the proximal term, relative to the diagonal of the scaled matrix; its iterations; the coefficients of (1 - x)²
 PROXIMAL = 1e-7
 ITERATIONS = 6
-FILTERS = 3
+COEFFICIENTS = (1, -2, 1)
+# terms of the proximal series that differ by less, next to their sum, are the same
+SETTLED = 1e-11
 # rows shorter than the root of this times the longest are rounding
 ROUNDING = float(np.finfo(float).eps)
 # the part of a row at free rates that is rounding beside all of it
@@ -66,8 +68,9 @@ def _stiffened(M: Array, K: Array) -> tuple[Array, Array]:
 
 
 def _scaled(D: Array) -> tuple[Array, Array]:
-    """s D s with a diagonal of ones, and s."""
-    s = row_scale(sizes(np.einsum("...ii->...i", D)))
+    """s D s with a diagonal of ones, or almost nothing in rows of rounding, and s."""
+    own = np.einsum("...ii->...i", D)
+    s = row_scale(own, sizes(own))
     return s[..., :, None] * D * s[..., None, :], s
 
 
@@ -81,17 +84,17 @@ def free_rows(K: Array, free: Array) -> Array:
 def proximal_solution(D: Array, b: Array) -> Array:
     """x with D x = b for a symmetric positive semidefinite D of unit diagonal, (..., n, n), and b within its range, (..., n).
 
-    Along an eigenvector of D with the eigenvalue d, x is b / d times g³, g = 1 - (p / (d + p))^k: one to rounding for constraints,
-    and of the order of (d / p)³ for rows that depend on others but for rounding, or but for a loop that stands open a little.
-    Kernels stop as soon as b - D x is nothing.
+    With A = (D + p)^-1, E = p A and k iterations, x = (1 - E^k)² (1 + E + ... + E^(k-1)) A b. Along an eigenvector of D with the
+    eigenvalue d it is b / d times g³, g = 1 - (p / (d + p))^k: one to rounding for constraints, and of the order of (d / p)³ for
+    rows that depend on others but for rounding, or but for a loop that stands open a little. So x is the smallest solution.
+    Kernels stop as soon as terms E^i A b settle: the coefficients of all of them add up to zero.
     """
     damped = D + PROXIMAL * np.eye(D.shape[-1])
-    x = np.zeros(b.shape, dtype=b.dtype)
-    for _ in range(FILTERS):
-        x = np.zeros(b.shape, dtype=b.dtype)
+    term, x = b / PROXIMAL, np.zeros(b.shape, dtype=b.dtype)
+    for coefficient in COEFFICIENTS:
         for _ in range(ITERATIONS):
-            x = x + solve(damped, (b - apply(D, x))[..., None])[..., 0]
-        b = apply(D, x)
+            term = solve(damped, PROXIMAL * term[..., None])[..., 0]
+            x = x + coefficient * term
     return x
 
 
@@ -109,7 +112,7 @@ def proximal_inverse(D: Array) -> Array:
         term = E @ term
         R = R + term
     g = one - np.linalg.matrix_power(E, ITERATIONS)
-    for _ in range(FILTERS - 1):
+    for _ in COEFFICIENTS[1:]:
         R = g @ R
     return 2 * R - R @ D @ R
 
@@ -131,8 +134,7 @@ def sizes(x: Array) -> Array:
 def _is_singular(M: Array) -> Array:
     if not is_numeric(M):
         return np.zeros(M.shape[:-2], dtype=bool)
-    left, own = np.real(pivots(M)), np.real(np.einsum("...ii->...i", M))
-    return ~(left > SINGULAR * own).all(axis=-1)
+    return is_singular(pivots(M), np.einsum("...ii->...i", M))
 
 
 # ---- local steps: what is done to a row, or an entry; kernels are traced from these ----
@@ -153,9 +155,9 @@ def row_weight(average: Array, size: Array) -> Array:
     return average / size
 
 
-def row_scale(size: Array) -> Array:
-    """What takes an entry on the diagonal to one."""
-    return 1 / sqrt(size)
+def row_scale(size: Array, counted: Array) -> Array:
+    """What takes an entry on the diagonal to one, and a row of rounding, which counts as larger than it is, to less than it is."""
+    return sqrt(size) / counted
 
 
 def left_of_row(entry: Array, left: Array, whole: Array, rounding: Array | float) -> Array:

@@ -7,7 +7,7 @@ import numpy as np
 
 from modurob.algorithms.complex_steps import TINY, complex_step
 from modurob.algorithms.interpreter.reference import reference
-from modurob.algorithms.program import SINGULAR, Constraints
+from modurob.algorithms.program import Constraints, is_singular
 from modurob.algorithms.steps import Dyad, dyad
 from modurob.caching import cached_property
 from modurob.mechanism.tables import Frame, Joint, Loop
@@ -114,10 +114,9 @@ class NumPyView:
         return np.stack([np.imag(function(self.type.integrate(self._q, d))) / TINY for d in directions], axis=-1)
 
     def require(self, pivot: Array, scale: Array) -> None:
-        pivot = np.asarray(pivot)
-        if is_numeric(pivot):
-            bad = (np.real(pivot) <= SINGULAR * np.real(scale)).any(axis=-1)
-            self._run.singular = np.where((self._run.singular == 0) & bad, self.body, self._run.singular)
+        if is_numeric(np.asarray(pivot)):
+            bad = (self._run.singular == 0) & is_singular(pivot, scale)
+            self._run.singular = np.where(bad, self.body, self._run.singular)
 
 
 class NumPyPair:

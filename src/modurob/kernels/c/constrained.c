@@ -1,8 +1,7 @@
 /* Slopes of constrained motion, once constraining.c has solved for it. */
 #include <string.h>
 
-/* Matrices are multiplied in tiles of this many rows and columns, which stay in registers; the last row or column of a tile may stand in it again. */
-#define TILE 3
+/* The last row or column of a tile of a matrix may stand in it again. */
 static inline int32_t smaller_of(int32_t a, int32_t b)
 {
     return a < b ? a : b;
@@ -84,12 +83,9 @@ static void multiplied(vec *C, const vec *A, const vec *B, int32_t m, int32_t l,
     }
 }
 
-/* Where p/(d + p) is below this for all eigenvalues d, four terms of its series are exact. */
-#define FEW_TERMS ((real)1e-4)
-
 /* R, `proximal_inverse` of `algorithms.constraints.solver`, from the D that `proximal` leaves behind, times `scale` on both sides. Terms of the series are
-   added in pairs, by E²; where E is small in all directions, four terms are all and g is one. c: as there. work: three matrices (r, r). */
-static inline void proximal_matrix(vec *R, vec *work, const struct solved *s, int32_t r, pattern p, const real *c)
+   added in pairs, by E²; where E is small in all directions, four terms are all and g is one. work: three matrices (r, r). */
+static inline void proximal_matrix(vec *R, vec *work, const struct solved *s, int32_t r, pattern p)
 {
     vec *A = work, *const E = A + r * r, *term = E + r * r;
     const int32_t all = r * r;
@@ -97,19 +93,19 @@ static inline void proximal_matrix(vec *R, vec *work, const struct solved *s, in
     inverted_factor(E, term, s->D, s->work + r, r, p);
     multiplied(A, E, term, r, r, r, TRIANGULAR);
     for (int32_t a = 0; a < r; ++a) {
-        size += c[1] * A[a * r + a];
+        size += PROXIMAL * A[a * r + a];
     }
     multiplied(E, A, A, r, r, r, HALVED);
     for (int32_t i = 0; i < all; ++i) {
-        R[i] = A[i] + c[1] * E[i];
-        E[i] *= c[1] * c[1];
+        R[i] = A[i] + PROXIMAL * E[i];
+        E[i] *= PROXIMAL * PROXIMAL;
     }
     multiplied(term, E, R, r, r, r, HALVED);
     for (int32_t i = 0; i < all; ++i) {
         R[i] += term[i];
     }
     if (any_positive(size - V(FEW_TERMS))) {
-        for (int terms = 4; terms < (int)c[2]; terms += 2) {
+        for (int terms = 4; terms < ITERATIONS; terms += 2) {
             vec *const next = A;
             multiplied(next, E, term, r, r, r, HALVED);
             A = term;
@@ -120,7 +116,7 @@ static inline void proximal_matrix(vec *R, vec *work, const struct solved *s, in
         }
         /* g; the product D C would be as large in directions that are nothing but rounding as rounding times 1/p */
         memcpy(A, E, (size_t)all * sizeof(vec));
-        for (int terms = 2; terms < (int)c[2]; terms += 2) {
+        for (int terms = 2; terms < ITERATIONS; terms += 2) {
             vec *const next = term;
             multiplied(next, E, A, r, r, r, HALVED);
             term = A;
@@ -131,7 +127,7 @@ static inline void proximal_matrix(vec *R, vec *work, const struct solved *s, in
                 A[a * r + b] = V(a == b) - A[a * r + b];
             }
         }
-        for (int filter = 1; filter < (int)c[3]; ++filter) {
+        for (int filter = 1; filter < FILTERS; ++filter) {
             multiplied(term, A, R, r, r, r, HALVED);
             for (int32_t i = 0; i < all; ++i) {
                 R[i] = SELECT(V(FEW_TERMS), size, term[i], R[i]);
@@ -259,15 +255,16 @@ static inline void sloped_columns(vec *out, const vec *P, const vec *Q, const ve
 
 /* Derivatives of constrained motion, after `constrain` has solved for it: vdot changes by P force + Q k. at: n, rows, the work of `constrain`, slopes
    of the tree by q and v, slopes of rows by q and v, results (n, 3 n), work, where three lists begin, as those of `constrain`: the sides, the pattern of rows,
-   that of M; then the order; then how many tiles of columns there are by q and by v, and these, as `sloped_columns` has them. c: as `constrain` has it. */
+   that of M; then the order; then how many tiles of columns there are by q and by v, and these, as `sloped_columns` has them. */
 void constrain_slopes(vec *arena, const int32_t *at, const real *c)
 {
+    (void)c;
     const int32_t n = at[0], r = at[1], *const order = at + 13, *tile = at + at[12];
     const struct solved s = solved_at(arena + at[2], n, r);
     vec *const out = arena + at[7], *const P = out + 2 * n;
     /* work: Q (n, r), Z (n, r), R (r, r), and three matrices (r, r), or two (n, n) */
     vec *const Q = arena + at[8], *const Z = Q + n * r, *const R = Z + n * r, *const work = R + r * r;
-    proximal_matrix(R, work, &s, r, at + at[10], c);
+    proximal_matrix(R, work, &s, r, at + at[10]);
     raised_rows(Z, &s, n, r, at + at[9], at + at[11]);
     /* Q in the order of the pattern, then in that of the coordinates */
     multiplied(Q, Z, R, n, r, r, WHOLE);

@@ -67,65 +67,39 @@ static inline vec larger(vec a, vec b)
     return SELECT(a, size, size, a);
 }
 
-/* y = b - D x, for a symmetric D of which the upper half stands in D and the diagonal apart. */
-static inline void remainder_of(const vec *D, const vec *diagonal, const vec *b, const vec *x, vec *y, int32_t r)
+/* x with D x = b, as `proximal_solution` of `algorithms.constraints.solver` sums it up. A state is left once a term differs from the last one by less than
+   `settled` of x: it then stands for all that are to come, and their coefficients are minus those taken. b, the lower half of D and its diagonal are
+   lost. work: diagonal, 1/D, the next term (r each). */
+static inline void proximal(vec *D, vec *b, vec *x, int32_t r, pattern p, vec *work, real settled)
 {
-    for (int32_t a = 0; a < r; ++a) {
-        y[a] = b[a] - diagonal[a] * x[a];
-    }
-    for (int32_t a = 0; a < r; ++a) {
-        vec left = y[a];
-        const vec own = x[a];
-        for (int32_t j = a + 1; j < r; ++j) {
-            left -= D[a * r + j] * x[j];
-            y[j] -= D[a * r + j] * own;
-        }
-        y[a] = left;
-    }
-}
-
-/* x with D x = b by the proximal iteration of `algorithms.constraints.solver`. A state is left as it is once b - D x is nothing: what
-   is still to come would change it by as little. Since (D + p) change = left, p change is left after it but for rounding, which is
-   looked up every second time. c: what is nothing, the proximal term p, how often it is taken off, how often all that is done.
-   The lower half of D and its diagonal are lost. work: diagonal, 1/D, change, what is left (r each). */
-static inline void proximal(vec *D, vec *b, vec *x, int32_t r, pattern p, vec *work, const real *c)
-{
-    vec *const diagonal = work, *const inverse = work + r, *const change = inverse + r, *const left = change + r;
-    vec unused = V(0), open = V(1), size = V(0);
+    vec *const diagonal = work, *const inverse = work + r, *const next = inverse + r, *const term = b;
+    vec unused = V(0), open = V(1);
+    real taken = 0; /* the sum of all coefficients so far */
     for (int32_t a = 0; a < r; ++a) {
         diagonal[a] = D[a * r + a];
-        D[a * r + a] += c[1];
-        size = larger(size, b[a]);
+        D[a * r + a] += PROXIMAL;
+        term[a] = b[a] * ((real)1 / PROXIMAL);
+        x[a] = V(0);
     }
     factored(D, inverse, r, p, &unused, 0, 0);
-    for (int filter = 0; filter < (int)c[3]; ++filter) {
+    for (int k = 0; k < ITERATIONS * FILTERS && any_positive(open); ++k) {
+        const real coefficient = COEFFICIENTS[k / ITERATIONS];
+        vec change = V(0), size = V(0);
         for (int32_t a = 0; a < r; ++a) {
-            x[a] = SELECT(V(0), open, V(0), x[a]);
-            left[a] = b[a];
+            next[a] = PROXIMAL * term[a];
         }
-        for (int again = 0; again < (int)c[2]; ++again) {
-            vec worst = V(0);
-            for (int32_t a = 0; a < r; ++a) {
-                worst = larger(worst, left[a]);
-            }
-            open = SELECT(c[0] * size, worst, open, V(0));
-            if (!any_positive(open)) {
-                return;
-            }
-            memcpy(change, left, (size_t)r * sizeof(vec));
-            substituted_columns(D, inverse, r, p, change, 1, r - 1, 1);
-            for (int32_t a = 0; a < r; ++a) {
-                x[a] = SELECT(V(0), open, x[a] + change[a], x[a]);
-                left[a] = c[1] * change[a];
-            }
-            if (again & 1) {
-                remainder_of(D, diagonal, b, x, left, r);
-            }
-        }
-        remainder_of(D, diagonal, b, x, left, r);
+        substituted_columns(D, inverse, r, p, next, 1, r - 1, 1);
         for (int32_t a = 0; a < r; ++a) {
-            b[a] = SELECT(V(0), open, b[a] - left[a], b[a]);
+            change = larger(change, next[a] - term[a]);
+            size = larger(size, x[a]);
+            term[a] = next[a];
         }
+        const vec here = SELECT(settled * size, change, V(coefficient), V(-taken));
+        for (int32_t a = 0; a < r; ++a) {
+            x[a] = SELECT(V(0), open, x[a] + here * term[a], x[a]);
+        }
+        open = SELECT(settled * size, change, open, V(0));
+        taken += coefficient;
     }
 }
 
@@ -181,8 +155,8 @@ static inline __attribute__((always_inline)) void gathered(
 
 /* M vdot - K^T lambda = force, K vdot = k, as `algorithms.constraints.solver` has it. at: n, rows, M, K, tau, bias, k, vdot, lambda, work,
    where four lists begin: the coordinates in each row of K, the sides that are not zero in each row of L^-T (force, K^T), the pattern
-   of the rows, that of M; then the coordinates in the order of that pattern. c: as `proximal` has it, how small rows of rounding are next to
-   the largest, squared, then the rotors. */
+   of the rows, that of M; then the coordinates in the order of that pattern. c: pivots that are nothing, rows that are rounding next to
+   the largest, squared, terms that have settled, then the rotors. */
 void constrain(vec *arena, const int32_t *at, const real *c)
 {
     const int32_t n = at[0], r = at[1], wide = r + 1;
@@ -202,7 +176,7 @@ void constrain(vec *arena, const int32_t *at, const real *c)
         for (int32_t a = 0; a < count; ++a) {
             M[i * n + columns[a]] = from[order[columns[a]]];
         }
-        M[i * n + i] = from[order[i]] + c[5 + order[i]];
+        M[i * n + i] = from[order[i]] + c[3 + order[i]];
         average += M[i * n + i];
         B[i * wide] = tau[order[i]] - bias[order[i]];
         const int32_t *const side = columns_of(sides, i, &count);
@@ -220,7 +194,7 @@ void constrain(vec *arena, const int32_t *at, const real *c)
             scale[a] += entry * entry;
         }
     }
-    raise_rows(scale, r, c[4]);
+    raise_rows(scale, r, c[1]);
     for (int32_t a = 0, many; a < r; a += many) {
         const int32_t *const columns = columns_of(in_row, a, &count);
         many = alike(in_row, a, r);
@@ -251,15 +225,15 @@ void constrain(vec *arena, const int32_t *at, const real *c)
     for (int32_t a = 0; a < r; ++a) {
         scale[a] = D[a * r + a];
     }
-    raise_rows(scale, r, c[4]);
+    raise_rows(scale, r, c[1]);
     for (int32_t a = 0; a < r; ++a) {
-        row_scale(scale + a, scale + a);
+        row_scale(D + a * r + a, scale + a, scale + a);
         rest[a] *= scale[a];
         for (int32_t b = 0; b <= a; ++b) {
             D[b * r + a] = D[a * r + b] *= scale[a] * scale[b];
         }
     }
-    proximal(D, rest, lambda, r, of_rows, s.work, c);
+    proximal(D, rest, lambda, r, of_rows, s.work, c[2]);
     for (int32_t a = 0; a < r; ++a) {
         lambda[a] *= scale[a];
     }

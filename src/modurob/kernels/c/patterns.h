@@ -30,7 +30,7 @@ struct solved {
     vec *M, *inverse; /* (n, n), (n) */
     vec *B, *sum;     /* (n, r + 1), (n) */
     vec *D;           /* (r, r) */
-    vec *scale, *rest, *work; /* (r) each, and that of `proximal`, (4 r) */
+    vec *scale, *rest, *work; /* (r) each, and that of `proximal`, (3 r) */
 };
 
 static inline struct solved solved_at(vec *work, int32_t n, int32_t r)
