@@ -23,6 +23,7 @@ from modurob.algorithms.inverse import INVERSE_DYNAMICS
 from modurob.algorithms.jacobians import JACOBIAN
 from modurob.algorithms.joint_space import EQUATIONS, MOTION_SLOPES, SLOPES
 from modurob.algorithms.kinematics import FORWARD_KINEMATICS
+from modurob.algorithms.regressor import REGRESSOR
 from modurob.errors import InputError, KernelError, SingularError
 from modurob.kernels import NOT_FINITE, begin, compiler, once, repeated, run, run_any, running
 from modurob.kernels.anatomy import anatomy
@@ -53,6 +54,7 @@ PROGRAMS = (
     WORLD_COLUMNS,
     CENTRE,
     FORWARD_KINEMATICS,
+    REGRESSOR,
 )
 # what each kind of joint, each way through it and each type of number passes; `make judge` asks for every program there
 FEW = (FORWARD_DYNAMICS, INVERSE_DYNAMICS, FORWARD_DERIVATIVES, RATE, INTEGRATE, FORWARD_KINEMATICS)

@@ -44,6 +44,11 @@ class View(Protocol):
         ...
 
     @property
+    def frame(self) -> Array:
+        """Pose of the tables' body frame in that of X, S and the inertia, (4, 4): a kernel may choose other frames."""
+        ...
+
+    @property
     def armature(self) -> Array:
         """Rotor inertia, (nv,)."""
         ...
@@ -126,6 +131,22 @@ class PairView(Protocol):
         ...
 
 
+class PathView(Protocol):
+    """The data of a step of `Paths`: a body, and the rates of a joint on its path from the root."""
+
+    def body(self, name: str) -> Array:
+        """A shared field of the body."""
+        ...
+
+    def rates(self, name: str) -> Array:
+        """The columns of the rates, (..., rates, k)."""
+        ...
+
+    def emit(self, **results: Array) -> None:
+        """Add to the entries of regressors in the rows of the rates and the columns of the body, (..., rates, 10)."""
+        ...
+
+
 class LoopView(Protocol):
     """The data of a step of `Constraints`: a loop joint between its predecessor and its successor, two bodies of the tree.
 
@@ -202,6 +223,14 @@ class Pairs(NamedTuple):
     step: Callable[[PairView], None]
 
 
+class Paths(NamedTuple):
+    """For each body and every rate of the joints between it and the root, its own among them, entries of regressors from
+    shared fields of the body and `columns` of the rate.
+    """
+
+    step: Callable[[PathView], None]
+
+
 class Sweep(NamedTuple):
     """For each rate three columns of `slopes`: with respect to its displacement, its rate, and its torque.
 
@@ -229,7 +258,7 @@ class Constraints(NamedTuple):
     turned: str = ""
 
 
-Pass = Outward | Inward | Climb | Pairs | Sweep | Constraints
+Pass = Outward | Inward | Climb | Pairs | Paths | Sweep | Constraints
 
 # a field that is a symmetric 6x6 matrix
 SYMMETRIC = (6, 6)
@@ -241,9 +270,10 @@ class Program:
 
     `inputs` and `results` say what each array runs over: coordinates (nq), rates (nv), wrenches (6 a body, in body frames),
     inertias (6x6 a body), reference (3: a point near the robot, found from q), poses (3x4 a body, of body frames), twists (6 a
-    body, in body frames), bodies and lines (one number each), vectors (6 a rate), matrix (nv x nv), slopes (nv x 3 nv), rows (one
-    a constraint row), row matrix (rows x nv), or a number of entries common to all. `shared` are the fields that children read
-    of their parent, `sent` those that children add up for it, with their shapes; `world` gives those of the world.
+    body, in body frames), bodies and lines (one number each), vectors (6 a rate), matrix (nv x nv), slopes (nv x 3 nv),
+    regressor (nv x 10 a body), rows (one a constraint row), row matrix (rows x nv), or a number of entries common to all.
+    `shared` are the fields that children read of their parent, and steps of `Constraints` and `Paths` of bodies; `sent` those
+    that children add up for it, with their shapes; `world` gives those of the world.
     """
 
     name: str

@@ -7,11 +7,12 @@ import numpy as np
 
 from modurob.algorithms.constraints.slopes import moves
 from modurob.algorithms.interpreter import floats
-from modurob.algorithms.program import Constraints, Flow, Inward, Outward, Pairs, Program, Sweep
+from modurob.algorithms.program import Constraints, Flow, Inward, Outward, Pairs, Paths, Program, Sweep
 from modurob.kernels.constraint_units import loop_constants, loop_unit
 from modurob.kernels.dyad_units import OPTIONAL, dyad_unit, kinds_for, slot_names
 from modurob.kernels.lowering import size
 from modurob.kernels.pair_units import column_offsets, matrices, pair_unit
+from modurob.kernels.path_units import path_unit, regressors
 from modurob.kernels.registers import Register, Rows
 from modurob.kernels.sweeping import spots_of
 from modurob.kernels.units import Loaded, Step, Unit, loaded
@@ -43,6 +44,7 @@ def units_of(e: "Arena", program: Program, given: frozenset[str]) -> list[Unit]:
     kinds, _ = kinds_for(e.anatomy.kinds, program, floats(e.m))
     units = [dyad_unit(kind, program, given, e.lanes, e.single) for kind in kinds]
     units += [pair_unit(program, w, e.m.coupled, e.lanes, e.single) for w in walks if isinstance(w, Pairs)]
+    units += [path_unit(program, w, e.m.coupled, e.lanes, e.single) for w in walks if isinstance(w, Paths)]
     units += [
         loop_unit(c.type, program, w, e.lanes, e.single) for w in walks if isinstance(w, Constraints) for c in e.m.loops
     ]
@@ -181,7 +183,11 @@ class Laid:
         self.at = self._places()
         self._clear_sums()
         function, order = 0, np.array(self.a.order, dtype=int) - 1
-        matrices_alone = {*self.program.results.values()} <= {"matrix", "slopes"} and not self.engine.m.coupled
+        matrices_alone = {*self.program.results.values()} <= {
+            "matrix",
+            "slopes",
+            "regressor",
+        } and not self.engine.m.coupled
         for walk in self.program.passes:
             if matrices_alone and not self.engine.idle and not isinstance(walk, Outward | Inward):
                 self.engine.idle = sum(len(r.at) for r in self.engine.rows)
@@ -191,6 +197,8 @@ class Laid:
                 function += 1
             elif isinstance(walk, Pairs):
                 self._pairs()
+            elif isinstance(walk, Paths):
+                self._paths()
             elif isinstance(walk, Sweep):
                 self._sweep()
             else:
@@ -203,7 +211,7 @@ class Laid:
         """Clear the results that joints with a common coordinate add to."""
         if self.engine.m.coupled:
             for name, kind in self.program.results.items():
-                if kind in ("rates", "vectors", "matrix", "row matrix"):
+                if kind in ("rates", "vectors", "matrix", "regressor", "row matrix"):
                     self.engine.op("clear", [self.out[name], self.engine.entries(kind)])
             return
         # pairs write entries between rates of one branch; `turn` adds to others too, which begin at zero
@@ -241,6 +249,23 @@ class Laid:
                 at = np.array([place[rate], len(higher), len(own), *bases, *lists], dtype=np.int32)
                 e.rows.append(Rows([step], at[None], np.zeros(0), np.zeros(1, np.int64), in_bytes=False))
         self._add_blocks()
+
+    def _paths(self) -> None:
+        """A row for each body and the rates on its path."""
+        e, a, wide = self.engine, self.a, 10 * len(self.a.kinds)
+        step = Step(next(u for u in self._more if u.code.functions == ["paths"]), 0)
+        bases = [self.out[name] for name in regressors(self.program)]
+        written = np.zeros((e.m.nv, wide), dtype=bool)
+        for body in range(1, len(e.m.bodies)):
+            rates = [r for i in e.m.ancestors[body] for r in range(a.tree_starts[i - 1], a.tree_starts[i])]
+            coordinates, columns = [a.rate_names[r][1] for r in rates], slice(10 * body - 10, 10 * body)
+            written[coordinates, columns] = True
+            lists = [
+                x for r, c in zip(rates, coordinates, strict=True) for x in (self.columns + r * self._width, c * wide)
+            ]
+            at = [self.fields[body], len(rates), *(base + columns.start for base in bases), *lists]
+            e.rows.append(Rows([step], np.array([at], np.int32), np.zeros(0), np.zeros(1, np.int64), in_bytes=False))
+        e.written |= dict.fromkeys(bases, written.ravel())
 
     def _sweep(self) -> None:
         e, (name,) = self.engine, self.program.results

@@ -14,6 +14,7 @@ from modurob.algorithms.forces import acting
 from modurob.algorithms.forward import dynamics_of
 from modurob.algorithms.inverse import INVERSE_DYNAMICS
 from modurob.algorithms.joint_space import SLOPES
+from modurob.algorithms.regressor import REGRESSOR
 from modurob.algorithms.wrenches import External
 from modurob.caching import cached_property
 from modurob.robot.checks import Checked
@@ -132,7 +133,10 @@ class Dynamics(Checked):
         >>> bool(np.allclose(Y @ robot.inertial_parameters(), robot.inverse_dynamics(q, v, np.zeros(3))))
         True
         """
-        return algorithms.regressor(self, self._q(q), self._v(v), self._v(vdot, "vdot"))
+        Y = kernels.once(REGRESSOR, self, q, v, vdot)
+        if Y is not None:
+            return Y
+        return algorithms.regressor(self, self._q(q), self._v(v), self._v(vdot, "vdot"), kernels.run)
 
     def inertial_parameters(self) -> Array:
         """pi, (10 bodies,): (m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz) of each moving body, in its frame about its origin [kg, kg
@@ -152,7 +156,7 @@ class Dynamics(Checked):
         >>> robot.torque_regressor(q, v, np.zeros(3), ["inertia", "viscous", "coulomb"]).shape
         (3, 36)
         """
-        return algorithms.torque_regressor(self, self._q(q), self._v(v), self._v(vdot, "vdot"), terms)
+        return algorithms.torque_regressor(self, self._q(q), self._v(v), self._v(vdot, "vdot"), terms, kernels.run)
 
     def base_parameters(self, terms: Sequence[str] = ("inertia",), seed: int = 0) -> BaseParameters:
         """beta = K pi: the combinations of inertial parameters (and rotors, friction: `terms` of `torque_regressor`) on

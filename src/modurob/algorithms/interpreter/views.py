@@ -49,6 +49,10 @@ class NumPyView:
         return self._run.m.inertia[self.body]
 
     @property
+    def frame(self) -> Array:
+        return se3.IDENTITY
+
+    @property
     def armature(self) -> Array:
         return self.joint.ratio**2 * self.joint.armature
 
@@ -143,6 +147,24 @@ class NumPyPair:
             column = self._below.joint.v_slice.start + self._k
             for name, x in results.items():
                 self._run.matrices[name][..., self._above.joint.v_slice, column] += x
+
+
+class NumPyPath:
+    """A body, and the rates of one joint on its path, as `PathView` says."""
+
+    def __init__(self, run: "ProgramRun", view: NumPyView, above: NumPyView):
+        self._run, self._view, self._above = run, view, above
+
+    def body(self, name: str) -> Array:
+        return self._run.fields[self._view.body][name]
+
+    def rates(self, name: str) -> Array:
+        return self._above.column(name)
+
+    def emit(self, **results: Array) -> None:
+        last = 10 * self._view.body
+        for name, x in results.items():
+            self._run.matrices[name][..., self._above.joint.v_slice, last - 10 : last] += x
 
 
 class NumPyLoop:

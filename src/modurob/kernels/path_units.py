@@ -1,0 +1,77 @@
+"""The C function of a program's paths: entries of regressors of a body and, in a loop, the rates on its path."""
+
+from typing import Any
+
+from modurob.algorithms.program import Paths, Program
+from modurob.kernels.constraint_units import field_offsets
+from modurob.kernels.pair_units import column_offsets
+from modurob.kernels.units import Unit
+from modurob.kernels.writer import VECTORS, Code
+from modurob.spatial.scalars import Array
+from modurob.trace import Dialect, Graph, Listing, Place
+
+
+class _TracedPath:
+    """A body and one rate."""
+
+    def __init__(self, program: Program):
+        self.program, self.graph = program, Graph()
+        self.stores: list[tuple[Place, Any]] = []
+
+    def body(self, name: str) -> Array:
+        return self.graph.inputs(f"body {name}", self.program.shared[name])
+
+    def rates(self, name: str) -> Array:
+        return self.graph.inputs(f"rate {name}", (1, self.program.columns[name]))
+
+    def emit(self, **results: Array) -> None:
+        self.stores += [(Place(name, k), x) for name, entries in results.items() for k, x in enumerate(entries[0])]
+
+
+def regressors(program: Program) -> list[str]:
+    """The results that are regressors."""
+    return [name for name, kind in program.results.items() if kind == "regressor"]
+
+
+def path_unit(program: Program, walk: Paths, shares: bool, lanes: int, single: bool) -> Unit:
+    """The function of the paths of a program; where coordinates are shared, entries add up."""
+
+    def write() -> tuple[str, Code]:
+        return _text(program, walk, shares), Code(["paths"], Graph(), [], 0)
+
+    return Unit(program.name, f"paths of {program.name} {shares}", lanes, single, write)
+
+
+def _text(program: Program, walk: Paths, shares: bool) -> str:
+    """at: the fields of the body, how many rates, the columns of the body in each regressor; then for each rate its columns, and
+    where its row begins."""
+    path = _TracedPath(program)
+    walk.step(path)
+    names = regressors(program)
+    offsets = {"body": field_offsets(program), "rate": column_offsets(program)}
+    sign = "+" if shares else ""
+
+    def place(p: Place) -> str:
+        side, name = p.array.split()
+        return f"{side}[{offsets[side][name] + p.index}]"
+
+    dialect = Dialect(**{**VECTORS.__dict__, "place": place})
+    used = sorted({n.value for n in path.graph.nodes if n.op == "input" and n.value.array.startswith("rate ")})
+    local = {path.graph.input(*p).index: f"rate{k}" for k, p in enumerate(used)}
+    stores = [(f"arena[at[{2 + names.index(p.array)}] + next[1] + {p.index}] {sign}", x) for p, x in path.stores]
+    return "\n".join(
+        [
+            "void paths(cells arena, const int32_t *at, const real *c)",
+            "{",
+            "(void)c;",
+            "const cells body = arena + at[0];",
+            f"const int32_t *next = at + {2 + len(names)};",
+            "for (int32_t k = 0; k < at[1]; ++k, next += 2) {",
+            "const cells rate = arena + next[0];",
+            *(f"const vec rate{k} = {place(p)};" for k, p in enumerate(used)),
+            *Listing(path.graph, stores, dialect, local.get).lines(),
+            "}",
+            "}",
+            "",
+        ]
+    )
