@@ -26,6 +26,7 @@ from modurob.algorithms.constraints.closure import (
 from modurob.algorithms.coriolis import coriolis_matrix, two_step_coriolis_matrix
 from modurob.algorithms.derivatives import (
     forward_dynamics_derivatives,
+    forward_dynamics_regressor,
     inverse_dynamics_derivatives,
     tree_inverse_dynamics_derivatives,
 )
@@ -90,6 +91,7 @@ __all__ = [
     "dry_friction",
     "forward_dynamics",
     "forward_dynamics_derivatives",
+    "forward_dynamics_regressor",
     "forward_kinematics",
     "frame_acceleration",
     "frame_derivatives",

@@ -132,14 +132,14 @@ class PairView(Protocol):
 
 
 class PathView(Protocol):
-    """The data of a step of `Paths`: a body, and the rates of a joint on its path from the root."""
+    """The data of a step of `Paths`: a body, and the rates of a joint on its path from the root, or all, with weighted sums."""
 
     def body(self, name: str) -> Array:
         """A shared field of the body."""
         ...
 
     def rates(self, name: str) -> Array:
-        """The columns of the rates, (..., rates, k)."""
+        """The columns of the rates, or their weighted sums, (..., rates, k)."""
         ...
 
     def emit(self, **results: Array) -> None:
@@ -226,9 +226,13 @@ class Pairs(NamedTuple):
 class Paths(NamedTuple):
     """For each body and every rate of the joints between it and the root, its own among them, entries of regressors from
     shared fields of the body and `columns` of the rate.
+
+    `weights` names an input W, a matrix: results are then W Y, and of each body entries in the rows of all rates a, from the
+    sums of W_ab times the columns of the rates b on its path. Steps are linear in columns.
     """
 
     step: Callable[[PathView], None]
+    weights: str = ""
 
 
 class Sweep(NamedTuple):
@@ -451,6 +455,10 @@ class Engine(Protocol):
 
     def solved_slopes(self, M: Any, by_q: Any, by_v: Any) -> Any:
         """(M + rotors)^-1 times (-by_q, -by_v, 1), (..., nv, 3 nv)."""
+        ...
+
+    def inverse_inertia(self, M: Any) -> Any:
+        """(M + rotors)^-1, (..., nv, nv)."""
         ...
 
     def constrained_slopes(self, M: Any, K: Any, by_q: tuple[Any, Any], by_v: tuple[Any, Any]) -> Any:

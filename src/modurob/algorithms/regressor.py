@@ -1,5 +1,7 @@
 """Torques are linear in the inertial parameters: tau = Y(q, v, vdot) pi."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from modurob.algorithms.articulated import at_rest
@@ -76,6 +78,14 @@ REGRESSOR = Program(
     columns={"S": 6},
     world=_world,
     in_body_axes=False,
+)
+
+# W Y, for a matrix W
+REGRESSOR_PRODUCT = replace(
+    REGRESSOR,
+    name="regressor_product",
+    inputs={**REGRESSOR.inputs, "W": "matrix"},
+    passes=(Outward(body_parameter_wrenches), Paths(regressor_entries, weights="W")),
 )
 
 

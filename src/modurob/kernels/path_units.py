@@ -37,9 +37,10 @@ def path_unit(program: Program, walk: Paths, shares: bool, lanes: int, single: b
     """The function of the paths of a program; where coordinates are shared, entries add up."""
 
     def write() -> tuple[str, Code]:
-        return _text(program, walk, shares), Code(["paths"], Graph(), [], 0)
+        texts = [_text(program, walk, shares), *[_sums(sum(program.columns.values()))] * bool(walk.weights)]
+        return "\n".join(texts), Code(["paths", "weigh_columns"][: len(texts)], Graph(), [], 0)
 
-    return Unit(program.name, f"paths of {program.name} {shares}", lanes, single, write)
+    return Unit(program.name, f"paths of {program.name} {shares} {walk.weights}", lanes, single, write)
 
 
 def _text(program: Program, walk: Paths, shares: bool) -> str:
@@ -70,6 +71,30 @@ def _text(program: Program, walk: Paths, shares: bool) -> str:
             "const cells rate = arena + next[0];",
             *(f"const vec rate{k} = {place(p)};" for k, p in enumerate(used)),
             *Listing(path.graph, stores, dialect, local.get).lines(),
+            "}",
+            "}",
+            "",
+        ]
+    )
+
+
+def _sums(width: int) -> str:
+    """at: how many rates a, their sums so far, the columns of a rate b on the path, its column of W, where the sums go."""
+    graph = Graph()
+    before, own = (graph.inputs(name, width) for name in ("before[i]", "rate"))
+    found = before + graph.input("weight") * own
+    text = {"before[i]": "before[{0} * i + {1}]", "rate": "rate{1}", "weight": "W[at[0] * i]"}
+    dialect = Dialect(**{**VECTORS.__dict__, "place": lambda p: text[p.array].format(width, p.index)})
+    stores = [(f"to[{width} * i + {k}] ", x) for k, x in enumerate(found)]
+    return "\n".join(
+        [
+            "void weigh_columns(cells arena, const int32_t *at, const real *c)",
+            "{",
+            "(void)c;",
+            "const cells before = arena + at[1], rate = arena + at[2], W = arena + at[3], to = arena + at[4];",
+            *(f"const vec rate{k} = rate[{k}];" for k in range(width)),
+            "for (int32_t i = 0; i < at[0]; ++i) {",
+            *Listing(graph, stores, dialect).lines(),
             "}",
             "}",
             "",

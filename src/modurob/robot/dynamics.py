@@ -9,7 +9,7 @@ from modurob import algorithms, kernels
 from modurob.algorithms.base_parameters import BaseParameters
 from modurob.algorithms.composite import MASS_MATRIX
 from modurob.algorithms.constraints.torques import DRIVEN_SLOPES, torques_by
-from modurob.algorithms.derivatives import ForwardDerivatives, InverseDerivatives, derivatives_of
+from modurob.algorithms.derivatives import FORWARD_REGRESSOR, ForwardDerivatives, InverseDerivatives, derivatives_of
 from modurob.algorithms.forces import acting
 from modurob.algorithms.forward import dynamics_of
 from modurob.algorithms.inverse import INVERSE_DYNAMICS
@@ -137,6 +137,24 @@ class Dynamics(Checked):
         if Y is not None:
             return Y
         return algorithms.regressor(self, self._q(q), self._v(v), self._v(vdot, "vdot"), kernels.run)
+
+    def forward_dynamics_regressor(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: External = None
+    ) -> Array:
+        """d vdot / d pi, (..., nv, 10 bodies): the derivative of forward dynamics by `inertial_parameters`, exact; without
+        loops -M^-1 Y, with Y the `regressor` at vdot.
+
+        >>> tau = np.array([5.0, 1.0, 1.0])
+        >>> Y = robot.regressor(q, v, robot.forward_dynamics(q, v, tau))
+        >>> bool(np.allclose(robot.mass_matrix(q) @ robot.forward_dynamics_regressor(q, v, tau), -Y))
+        True
+        """
+        if external is None and not self.constraints:
+            found = kernels.once(FORWARD_REGRESSOR, self, q, v, tau)
+            if found is not None:
+                return found
+        q, v, tau = self._shaped(q, self.nq, "q"), self._shaped(v, self.nv, "v"), self._shaped(tau, self.nv, "tau")
+        return algorithms.forward_dynamics_regressor(self, q, v, tau, external, kernels.run)
 
     def inertial_parameters(self) -> Array:
         """pi, (10 bodies,): (m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz) of each moving body, in its frame about its origin [kg, kg

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from modurob.algorithms.interpreter.views import NumPyLoop, NumPyPair, NumPyPath, NumPyView
+from modurob.algorithms.interpreter.views import NumPyLoop, NumPyPair, NumPyPath, NumPyView, NumPyWeightedPath
 from modurob.algorithms.program import Answer, Climb, Constraints, Inward, Outward, Pairs, Paths, Program, Sweep
 from modurob.algorithms.steps import transposed
 from modurob.mechanism.tables import Coupling, Loop, Tables
@@ -73,8 +73,12 @@ class ProgramRun:
 
     def _paths(self, walk: Paths) -> None:
         for view in self.views:
-            for i in self.m.ancestors[view.body]:
-                walk.step(NumPyPath(self, view, self.views[i - 1]))
+            path = [self.views[i - 1] for i in self.m.ancestors[view.body]]
+            if walk.weights:
+                walk.step(NumPyWeightedPath(self, view, path, self.inputs[walk.weights]))
+                continue
+            for above in path:
+                walk.step(NumPyPath(self, view, above))
 
     def _sweep(self, walk: Sweep) -> None:
         """All columns at once: (..., 6, 3 nv)."""
@@ -182,4 +186,4 @@ def leading(kinds: Mapping[str, str | int], inputs: Mapping[str, Array]) -> tupl
 
 def _axes(kind: str | int) -> int:
     """Axes of an input behind the leading ones."""
-    return {"wrenches": 2, "inertias": 3}.get(str(kind), 1)
+    return {"wrenches": 2, "matrix": 2, "inertias": 3}.get(str(kind), 1)
