@@ -13,6 +13,7 @@ from modurob.algorithms.composite import MASS_MATRIX
 from modurob.algorithms.configuration import INTEGRATE, RATE
 from modurob.algorithms.constraints.rows import CLOSURE, CONSTRAINED
 from modurob.algorithms.constraints.slopes import CONSTRAINED_DERIVATIVES, CONSTRAINED_SLOPES
+from modurob.algorithms.coriolis import CORIOLIS_MATRIX
 from modurob.algorithms.derivatives import COUPLED_DERIVATIVES, FORWARD_DERIVATIVES, FORWARD_REGRESSOR
 from modurob.algorithms.descent import CENTRE, WORLD_COLUMNS
 from modurob.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
@@ -57,6 +58,7 @@ PROGRAMS = (
     REGRESSOR,
     REGRESSOR_PRODUCT,
     FORWARD_REGRESSOR,
+    CORIOLIS_MATRIX,
 )
 # what each kind of joint, each way through it and each type of number passes; `make judge` asks for every program there
 FEW = (FORWARD_DYNAMICS, INVERSE_DYNAMICS, FORWARD_DERIVATIVES, RATE, INTEGRATE, FORWARD_KINEMATICS)

@@ -9,6 +9,7 @@ from modurob import algorithms, kernels
 from modurob.algorithms.base_parameters import BaseParameters
 from modurob.algorithms.composite import MASS_MATRIX
 from modurob.algorithms.constraints.torques import DRIVEN_SLOPES, torques_by
+from modurob.algorithms.coriolis import CORIOLIS_MATRIX
 from modurob.algorithms.derivatives import FORWARD_REGRESSOR, ForwardDerivatives, InverseDerivatives, derivatives_of
 from modurob.algorithms.forces import acting
 from modurob.algorithms.forward import dynamics_of
@@ -114,7 +115,8 @@ class Dynamics(Checked):
         >>> (robot.coriolis_matrix(q, v) @ v).round(5)
         array([ 0.00802, -0.00219,  0.00529])
         """
-        return algorithms.coriolis_matrix(self, self._q(q), self._v(v))
+        C = kernels.once(CORIOLIS_MATRIX, self, q, v)
+        return algorithms.coriolis_matrix(self, self._q(q), self._v(v), kernels.run) if C is None else C
 
     def two_step_coriolis_matrix(self, q: ArrayLike, v: ArrayLike) -> Array:
         """C(q, v) = S^T G^T (M G A1 + A2 M) G S of the two-step recursion, (..., nv, nv): the same product C v, a
