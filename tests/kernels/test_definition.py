@@ -16,7 +16,7 @@ from modurob.algorithms.constraints.slopes import CONSTRAINED_DERIVATIVES, CONST
 from modurob.algorithms.coriolis import CORIOLIS_MATRIX
 from modurob.algorithms.derivatives import COUPLED_DERIVATIVES, FORWARD_DERIVATIVES, FORWARD_REGRESSOR
 from modurob.algorithms.descent import CENTRE, WORLD_COLUMNS
-from modurob.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
+from modurob.algorithms.energy import KINETIC_ENERGY, MOMENTA, POTENTIAL_ENERGY
 from modurob.algorithms.forces import MOTIONS, acting
 from modurob.algorithms.forward import CONSTRAINED_DYNAMICS
 from modurob.algorithms.interpreter import interpret
@@ -59,6 +59,7 @@ PROGRAMS = (
     REGRESSOR_PRODUCT,
     FORWARD_REGRESSOR,
     CORIOLIS_MATRIX,
+    MOMENTA,
 )
 # what each kind of joint, each way through it and each type of number passes; `make judge` asks for every program there
 FEW = (FORWARD_DYNAMICS, INVERSE_DYNAMICS, FORWARD_DERIVATIVES, RATE, INTEGRATE, FORWARD_KINEMATICS)

@@ -32,6 +32,7 @@ from modurob.algorithms.derivatives import (
 )
 from modurob.algorithms.energy import (
     centre_of_mass,
+    centre_of_mass_jacobian,
     centroidal_momentum,
     centroidal_momentum_matrix,
     kinetic_energy,
@@ -47,7 +48,6 @@ from modurob.algorithms.inverse import bias_forces, gravity_forces, inverse_dyna
 from modurob.algorithms.jacobians import (
     body_jacobian,
     body_jacobian_rate,
-    centre_of_mass_jacobian,
     centre_of_mass_jacobian_rate,
     frame_acceleration,
     jacobian,

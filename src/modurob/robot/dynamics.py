@@ -275,7 +275,7 @@ class Dynamics(Checked):
         >>> robot.momentum(q, v).round(4) + 0.0
         array([ 0.    , -0.1709,  0.6583,  0.1166, -0.0165, -0.0017])
         """
-        return algorithms.momentum(self, self._q(q), self._v(v))
+        return algorithms.momentum(self, self._q(q), self._v(v), kernels.run)
 
     def centroidal_momentum(self, q: ArrayLike, v: ArrayLike) -> Array:
         """Linear and angular momentum (p, L), L about the centre of mass, in world axes, (..., 6) [N s, N m s].
@@ -283,7 +283,7 @@ class Dynamics(Checked):
         >>> robot.centroidal_momentum(q, v).round(4) + 0.0
         array([ 0.    , -0.1709,  0.6583,  0.019 , -0.0165, -0.0017])
         """
-        return algorithms.centroidal_momentum(self, self._q(q), self._v(v))
+        return algorithms.centroidal_momentum(self, self._q(q), self._v(v), kernels.run)
 
     def centroidal_momentum_matrix(self, q: ArrayLike) -> Array:
         """A, (..., 6, nv): the centroidal momentum is A v, in world axes [N s, N m s].
@@ -291,7 +291,7 @@ class Dynamics(Checked):
         >>> bool(np.allclose(robot.centroidal_momentum_matrix(q) @ v, robot.centroidal_momentum(q, v)))
         True
         """
-        return algorithms.centroidal_momentum_matrix(self, self._q(q))
+        return algorithms.centroidal_momentum_matrix(self, self._q(q), kernels.run)
 
     def total_mass(self) -> float:
         """Mass of the moving bodies [kg]; whatever is welded to the world is not included.
