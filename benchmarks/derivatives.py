@@ -6,6 +6,9 @@ batch copies them into arrays of the batch, as ours are: in the last columns Pin
 With loops it is `constraintDynamics` and `computeConstraintDynamicsDerivatives`, whose loops hold points together. These are a
 peer in time alone: where both ends of a loop move they are not the differences of `constraintDynamics`. A mimic finger is one
 more velocity to Pinocchio. The error is then that against complex steps through the NumPy definition.
+
+By inertial parameters it is `computeJointTorqueRegressor`; for accelerations it follows `aba`, and is multiplied with what
+`computeMinverse` returns.
 """
 
 from importlib import import_module
@@ -66,6 +69,51 @@ def times_of(robot: mr.Mechanism) -> dict[str, float]:
         }
     )
     return per_state(times) | {"error": error}
+
+
+def accelerations_by_parameters(twin: PinocchioTwin, q: Any, v: Any, tau: Any) -> Any:
+    """-M^-1 Y at the accelerations, as Pinocchio's functions give it."""
+    model, data = twin.model, twin.data
+    Y = pinocchio.computeJointTorqueRegressor(model, data, q, v, pinocchio.aba(model, data, q, v, tau))
+    return -pinocchio.computeMinverse(model, data, q) @ Y
+
+
+def times_by_parameters(robot: mr.Mechanism) -> dict[str, float]:
+    """As `times_of`, of the derivatives by inertial parameters."""
+    q, v, u = states(robot, max(BATCHES))
+    few, one = (tuple(np.ascontiguousarray(x[at]) for x in (q, v, u)) for at in (slice(BATCHES[0]), 0))
+    twin = PinocchioTwin(robot)
+    at = twin.v_index
+    each = [(twin._q(q[k]), v[k][at], u[k][at]) for k in range(len(q))]
+    out = np.zeros((len(q), robot.nv, 10 * len(robot.joints)))
+
+    def torques(state: Any) -> Any:
+        return pinocchio.computeJointTorqueRegressor(twin.model, twin.data, *state)
+
+    def accelerations(state: Any) -> Any:
+        return accelerations_by_parameters(twin, *state)
+
+    def kept(function: Any) -> None:
+        for k, state in enumerate(each):
+            out[k] = function(state)
+
+    columns = np.concatenate([np.arange(10 * i - 10, 10 * i) for i in twin.order])
+    ours, theirs = robot.forward_dynamics_regressor(*one)[np.ix_(at, columns)], accelerations(each[0])
+    times = interleaved(
+        {
+            "inverse by pi": lambda: robot.regressor(*one),
+            "forward by pi": lambda: robot.forward_dynamics_regressor(*one),
+            "pin inverse by pi": lambda: torques(each[0]),
+            "pin forward by pi": lambda: accelerations(each[0]),
+            "stored inverse by pi": lambda: kept(torques),
+            "stored forward by pi": lambda: kept(accelerations),
+            "few inverse by pi": lambda: robot.regressor(*few),
+            "few forward by pi": lambda: robot.forward_dynamics_regressor(*few),
+            "many inverse by pi": lambda: robot.regressor(q, v, u),
+            "many forward by pi": lambda: robot.forward_dynamics_regressor(q, v, u),
+        }
+    )
+    return per_state(times) | {"error": float(np.abs(ours - theirs).max() / np.abs(theirs).max())}
 
 
 def times_of_loops(name: str) -> dict[str, float]:
@@ -143,7 +191,7 @@ def per_state(times: dict[str, float]) -> dict[str, float]:
 def rows_of(name: str, t: dict[str, float]) -> list[list[str]]:
     """Rows of the table."""
     rows = []
-    for kind in (kind for kind in ("forward", "inverse") if kind in t):
+    for kind in (kind for kind in ("forward", "inverse", "forward by pi", "inverse by pi") if kind in t):
         one, theirs, few, many, kept = (t[f"{w}{kind}"] * 1e6 for w in ("", "pin ", "few ", "many ", "stored "))
         row = [f"{one:.1f}", f"{theirs:.1f}", f"{theirs / one:.1f}"]
         row += [text for x in (few, many) for text in (f"{x:.2f}", f"{theirs / x:.1f}")]
@@ -156,12 +204,12 @@ def main() -> None:
     table = Table(
         "robot", "function", "one state [µs]", "Pinocchio [µs]", "ratio",
         *(x for n in BATCHES for x in (f"of {n} [µs]", "ratio")), "Pinocchio, stored [µs]", "ratio", "error",
-        title="derivatives by q, v and tau: one state from Python, and batches on one core",
+        title="derivatives by q, v and tau, and by inertial parameters (pi): one state from Python, and batches on one core",
     )  # fmt: skip
     mr.set_threads(1)
     robots = [(f"chain {n}", snake(n).mechanism()) for n in (6, 30)]
     for name, robot in [*robots, ("binary tree 30", binary_tree(30)), *real_robots()]:
-        for row in rows_of(name, times_of(robot)):
+        for row in (*rows_of(name, times_of(robot)), *rows_of(name, times_by_parameters(robot))):
             table.add_row(*row)
     for row in rows_of("Panda, mimic finger", times_of_mimic()):
         table.add_row(*row)

@@ -66,6 +66,28 @@ def test_mechanisms_agree_with_mujoco(batch):
         require_agreement(robot, MujocoTwin(robot), rng)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_momenta_and_coriolis_matrix_agree_with_pinocchio(seed):
+    """In a batch and alone; where rates are those of coordinates both C are that of Christoffel symbols."""
+    import pinocchio
+
+    rng = np.random.default_rng(seed)
+    floating = seed % 2 == 1
+    robot = random_mechanism(rng, 8, ("revolute", "prismatic"), floating=floating, chain=True)
+    twin = PinocchioTwin(robot)
+    q, v, _ = (np.stack(x) for x in zip(*(random_state(rng, robot) for _ in range(9)), strict=True))
+    state = twin.model, twin.data, twin._q(q[0])
+    pairs = [
+        (robot.centroidal_momentum_matrix, (q,), pinocchio.computeCentroidalMap(*state)),
+        (robot.centre_of_mass_jacobian, (q,), pinocchio.jacobianCenterOfMass(*state)),
+    ]
+    if not floating:
+        pairs.append((robot.coriolis_matrix, (q, v), pinocchio.computeCoriolisMatrix(*state, v[0])))
+    for function, arguments, theirs in pairs:
+        for found in (function(*arguments)[0], function(*(x[0] for x in arguments))):
+            assert relative_error(found, theirs) < twin.tolerance
+
+
 @pytest.mark.judge
 @pytest.mark.parametrize("batch", range(100))
 def test_five_thousand_more_agree_with_pinocchio(batch):

@@ -13,9 +13,10 @@ from modurob.algorithms.composite import MASS_MATRIX
 from modurob.algorithms.configuration import INTEGRATE, RATE
 from modurob.algorithms.constraints.rows import CLOSURE, CONSTRAINED
 from modurob.algorithms.constraints.slopes import CONSTRAINED_DERIVATIVES, CONSTRAINED_SLOPES
-from modurob.algorithms.derivatives import COUPLED_DERIVATIVES, FORWARD_DERIVATIVES
+from modurob.algorithms.coriolis import CORIOLIS_MATRIX
+from modurob.algorithms.derivatives import COUPLED_DERIVATIVES, FORWARD_DERIVATIVES, FORWARD_REGRESSOR
 from modurob.algorithms.descent import CENTRE, WORLD_COLUMNS
-from modurob.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
+from modurob.algorithms.energy import KINETIC_ENERGY, MOMENTA, POTENTIAL_ENERGY
 from modurob.algorithms.forces import MOTIONS, acting
 from modurob.algorithms.forward import CONSTRAINED_DYNAMICS
 from modurob.algorithms.interpreter import interpret
@@ -23,6 +24,7 @@ from modurob.algorithms.inverse import INVERSE_DYNAMICS
 from modurob.algorithms.jacobians import JACOBIAN
 from modurob.algorithms.joint_space import EQUATIONS, MOTION_SLOPES, SLOPES
 from modurob.algorithms.kinematics import FORWARD_KINEMATICS
+from modurob.algorithms.regressor import REGRESSOR, REGRESSOR_PRODUCT
 from modurob.errors import InputError, KernelError, SingularError
 from modurob.kernels import NOT_FINITE, begin, compiler, once, repeated, run, run_any, running
 from modurob.kernels.anatomy import anatomy
@@ -54,6 +56,11 @@ PROGRAMS = (
     WORLD_COLUMNS,
     CENTRE,
     FORWARD_KINEMATICS,
+    REGRESSOR,
+    REGRESSOR_PRODUCT,
+    FORWARD_REGRESSOR,
+    CORIOLIS_MATRIX,
+    MOMENTA,
 )
 # what each kind of joint, each way through it and each type of number passes; `make judge` asks for every program there
 FEW = (FORWARD_DYNAMICS, INVERSE_DYNAMICS, FORWARD_DERIVATIVES, RATE, INTEGRATE, FORWARD_KINEMATICS)
@@ -81,6 +88,8 @@ def inputs_of(program, robot, rng, shape=(STATES,), optional=True):
             case "inertias" if optional:
                 own_inertias = [inertia.random(rng) for _ in range(int(np.prod(shape)) * bodies)]
                 out[name] = np.stack(own_inertias).reshape(*shape, bodies, 6, 6)
+            case "matrix":
+                out[name] = rng.normal(size=(*shape, robot.nv, robot.nv))
             case "bodies":
                 out[name] = np.broadcast_to(_ancestors(robot, bodies - 1), (*shape, bodies)).astype(float)
             case "rows":

@@ -53,6 +53,7 @@ def test_a_robot_without_joints_still_answers():
     assert robot.kinetic_energy(nothing, nothing) == 0
     assert robot.coriolis_matrix(nothing, nothing).shape == (0, 0)
     assert robot.regressor(nothing, nothing, nothing).shape == (0, 0)
+    assert robot.forward_dynamics_regressor(nothing, nothing, nothing).shape == (0, 0)
     assert robot.base_parameters().rank == 0
     assert robot.reach(mr.PointGoal("m0", robot.frame_pose(nothing, "m0")[:3, 3])).reached
     assert not robot.collision_model().pairs.size

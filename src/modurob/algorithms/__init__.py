@@ -26,11 +26,13 @@ from modurob.algorithms.constraints.closure import (
 from modurob.algorithms.coriolis import coriolis_matrix, two_step_coriolis_matrix
 from modurob.algorithms.derivatives import (
     forward_dynamics_derivatives,
+    forward_dynamics_regressor,
     inverse_dynamics_derivatives,
     tree_inverse_dynamics_derivatives,
 )
 from modurob.algorithms.energy import (
     centre_of_mass,
+    centre_of_mass_jacobian,
     centroidal_momentum,
     centroidal_momentum_matrix,
     kinetic_energy,
@@ -46,7 +48,6 @@ from modurob.algorithms.inverse import bias_forces, gravity_forces, inverse_dyna
 from modurob.algorithms.jacobians import (
     body_jacobian,
     body_jacobian_rate,
-    centre_of_mass_jacobian,
     centre_of_mass_jacobian_rate,
     frame_acceleration,
     jacobian,
@@ -90,6 +91,7 @@ __all__ = [
     "dry_friction",
     "forward_dynamics",
     "forward_dynamics_derivatives",
+    "forward_dynamics_regressor",
     "forward_kinematics",
     "frame_acceleration",
     "frame_derivatives",

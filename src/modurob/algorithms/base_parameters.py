@@ -7,7 +7,9 @@ import numpy as np
 
 from modurob.algorithms.configuration import random_configuration
 from modurob.algorithms.constraints.closure import close_loops, close_velocity, independent_coordinates
+from modurob.algorithms.interpreter import interpret
 from modurob.algorithms.kinematics import together
+from modurob.algorithms.program import Run
 from modurob.algorithms.regressor import regressor
 from modurob.algorithms.steps import apply, transposed
 from modurob.errors import ClosureError, InputError, choices
@@ -90,20 +92,22 @@ def parameter_names(m: Tables, terms: Sequence[str] = ("inertia",)) -> tuple[str
     return tuple(name for term in checked_terms(terms) for name in own[term])
 
 
-def torque_regressor(m: Tables, q: Array, v: Array, vdot: Array, terms: Sequence[str] = ("inertia",)) -> Array:
+def torque_regressor(
+    m: Tables, q: Array, v: Array, vdot: Array, terms: Sequence[str] = ("inertia",), run: Run = interpret
+) -> Array:
     """Y, (..., nv, parameters): torques of the drives are Y pi, with columns of `parameter_names`.
 
     Beside inverse dynamics: rotor vdot + viscous v + coulomb sign(v) + offset of each rate.
     """
     q, v, vdot = together(q, v, vdot)
     at = coordinate_rates(m)
-    one = np.eye(m.nv)[:, at]
+    one = np.eye(m.nv, dtype=v.dtype)[:, at]
     columns = {
         "rotor": lambda: vdot[..., None, at] * one,
         "viscous": lambda: v[..., None, at] * one,
         "coulomb": lambda: np.sign(v)[..., None, at] * one,
         "offset": lambda: np.ones_like(v)[..., None, at] * one,
-        "inertia": lambda: regressor(m, q, v, vdot),
+        "inertia": lambda: regressor(m, q, v, vdot, run),
     }
     return np.concatenate([columns[term]() for term in checked_terms(terms)], axis=-1)
 

@@ -6,12 +6,20 @@ import numpy as np
 
 from modurob.algorithms.acceleration_slopes import FORWARD_DERIVATIVES
 from modurob.algorithms.articulated import FORWARD_DYNAMICS
+from modurob.algorithms.composite import MASS_MATRIX
 from modurob.algorithms.constraints.slopes import CONSTRAINED_DERIVATIVES
 from modurob.algorithms.constraints.torques import DRIVEN_SLOPES, driven_torque_slopes
-from modurob.algorithms.forward import CONSTRAINED_DYNAMICS, forward_inputs, require_regular
+from modurob.algorithms.forward import (
+    CONSTRAINED_DYNAMICS,
+    dynamics_of,
+    forward_dynamics,
+    forward_inputs,
+    require_regular,
+)
 from modurob.algorithms.interpreter import interpret
 from modurob.algorithms.joint_space import SLOPES, motion_inputs, slopes
 from modurob.algorithms.program import Engine, Flow, Program, Run
+from modurob.algorithms.regressor import REGRESSOR_PRODUCT, regressor
 from modurob.algorithms.wrenches import External
 from modurob.mechanism.tables import Tables
 from modurob.spatial.scalars import Array
@@ -92,3 +100,34 @@ def _of_coupled(engine: Engine, inputs: dict[str, Any]) -> dict[str, Any]:
 
 
 COUPLED_DERIVATIVES = Flow("coupled_dynamics_derivatives", FORWARD_DYNAMICS.inputs, {"slopes": "slopes"}, _of_coupled)
+
+
+# ---- by inertial parameters ----
+
+
+def forward_dynamics_regressor(
+    m: Tables, q: Array, v: Array, tau: Array, external: External = None, run: Run = interpret
+) -> Array:
+    """d vdot / d pi = -P Y(q, v, vdot), (..., nv, 10 n): the derivative of `forward_dynamics` by `inertial_parameters`.
+
+    P = d vdot / d tau is M^-1 of a tree; with constraints, whose rows do not depend on pi, what moves the multipliers too.
+    """
+    if m.constraints:
+        vdot = forward_dynamics(m, q, v, tau, external, run)
+        P = forward_dynamics_derivatives(m, q, v, tau, external, run).tau
+        return -P @ regressor(m, q, v, vdot, run)
+    answer = run(FORWARD_REGRESSOR, m, forward_inputs(m, q, v, tau, external))
+    require_regular(m, answer.singular)
+    return answer.results["by_parameters"]
+
+
+def _forward_regressor(engine: Engine, inputs: dict[str, Any]) -> dict[str, Any]:
+    q, v = inputs["q"], inputs["v"]
+    vdot = engine.run(dynamics_of(engine.m), **inputs)["vdot"]
+    inverse = engine.inverse_inertia(engine.run(MASS_MATRIX, q=q)["M"])
+    return {"by_parameters": engine.run(REGRESSOR_PRODUCT, q=q, v=v, vdot=vdot, W=inverse * -1.0)["Y"]}
+
+
+FORWARD_REGRESSOR = Flow(
+    "forward_regressor", FORWARD_DYNAMICS.inputs, {"by_parameters": "regressor"}, _forward_regressor
+)

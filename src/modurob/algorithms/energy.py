@@ -2,10 +2,12 @@
 
 import numpy as np
 
-from modurob.algorithms.interpreter import interpret
-from modurob.algorithms.jacobians import body_jacobians, mass_with_centre
+from modurob.algorithms.composite import MASS_MATRIX, inertia_terms
+from modurob.algorithms.interpreter import interpret, reference
+from modurob.algorithms.jacobians import mass_with_centre
+from modurob.algorithms.joint_space import world_inertia
 from modurob.algorithms.kinematics import at_origin, body_poses, dyads, together, with_pose
-from modurob.algorithms.program import Outward, Program, Run, View
+from modurob.algorithms.program import Inward, Outward, Program, Run, View
 from modurob.algorithms.steps import apply, transposed
 from modurob.mechanism.tables import Tables
 from modurob.spatial import inertia, se3, so3
@@ -72,31 +74,61 @@ def total_mass(m: Tables) -> float:
     return inertia.mass(m.inertia[1:]).sum()
 
 
-def momentum_matrix(m: Tables, q: Array) -> Array:
+def rate_momentum(j: View) -> None:
+    """Inward: momentum I S per unit rate of all that a joint carries, and mass times position of the body, about the
+    reference point, in world axes."""
+    own = world_inertia(j)
+    I = own + j.children("I")
+    j.send(I=I)
+    j.emit(h=transposed(inertia.momentum(I[..., None, :], j.own("S"))), x=own[..., 1], y=own[..., 2], z=own[..., 3])
+
+
+MOMENTA = Program(
+    "momenta",
+    inputs=MASS_MATRIX.inputs,
+    results={"h": "vectors", "x": "bodies", "y": "bodies", "z": "bodies"},
+    passes=(Outward(inertia_terms), Inward(rate_momentum)),
+    shared=MASS_MATRIX.shared,
+    sent=MASS_MATRIX.sent,
+    columns={"S": 6},
+    world=MASS_MATRIX.world,
+    in_body_axes=False,
+)
+
+
+def _about(h: Array, arm: Array) -> Array:
+    """Momenta h, (..., 6, nv), about another point, from which the first is at `arm`."""
+    p = transposed(h)[..., :3]
+    return np.concatenate([h[..., :3, :], h[..., 3:, :] + transposed(so3.cross(arm[..., None, :], p))], axis=-2)
+
+
+def momentum_matrix(m: Tables, q: Array, run: Run = interpret) -> Array:
     """6 x nv: the momentum about the world origin, in world axes, is this times v."""
-    links = dyads(m, as_array(q))
-    J, X_WB = body_jacobians(m, links), body_poses(m, links)
-    shares = [transposed(se3.Ad_inverse(X_WB[i])) @ m.inertia[i] @ J[i] for i in range(1, len(J))]
-    return sum(shares, start=np.zeros((6, m.nv)))
+    q = as_array(q)
+    return _about(run(MOMENTA, m, {"q": q}).results["h"], reference(m, q))
 
 
-def momentum(m: Tables, q: Array, v: Array) -> Array:
+def momentum(m: Tables, q: Array, v: Array, run: Run = interpret) -> Array:
     """Linear and angular momentum (p, L), L about the world origin, in world axes, (..., 6)."""
     q, v = together(q, v)
-    return apply(momentum_matrix(m, q), v)
+    return apply(momentum_matrix(m, q, run), v)
 
 
-def centroidal_momentum_matrix(m: Tables, q: Array) -> Array:
+def centroidal_momentum_matrix(m: Tables, q: Array, run: Run = interpret) -> Array:
     """6 x nv: the momentum about the centre of mass, in world axes, is this times v."""
-    q = as_array(q)
-    at_centre = transposed(se3.Ad(se3.pose(None, centre_of_mass(m, q))))
-    return at_centre @ momentum_matrix(m, q)
+    h, *moments = run(MOMENTA, m, {"q": as_array(q)}).results.values()
+    return _about(h, -np.stack([x.sum(axis=-1) for x in moments], axis=-1) / total_mass(m))
 
 
-def centroidal_momentum(m: Tables, q: Array, v: Array) -> Array:
+def centroidal_momentum(m: Tables, q: Array, v: Array, run: Run = interpret) -> Array:
     """Linear and angular momentum (p, L), L about the centre of mass, in world axes, (..., 6)."""
     q, v = together(q, v)
-    return apply(centroidal_momentum_matrix(m, q), v)
+    return apply(centroidal_momentum_matrix(m, q, run), v)
+
+
+def centre_of_mass_jacobian(m: Tables, q: Array, run: Run = interpret) -> Array:
+    """3 x nv: velocity of the centre of mass in world axes."""
+    return run(MOMENTA, m, {"q": as_array(q)}).results["h"][..., :3, :] / mass_with_centre(m)
 
 
 def _first_moment(m: Tables, q: Array) -> Array:

@@ -214,14 +214,6 @@ def point_jacobian_rate(m: Tables, q: Array, v: Array, frame: str, point: Array,
     return Jdot[..., :3, :] - so3.skew(arm) @ Jdot[..., 3:, :] - so3.skew(arm_rate) @ J[..., 3:, :]
 
 
-def centre_of_mass_jacobian(m: Tables, q: Array) -> Array:
-    """3 x nv: velocity of the centre of mass in world axes."""
-    links = dyads(m, as_array(q))
-    X_WB, J = body_poses(m, links), body_jacobians(m, links)
-    total = sum(se3.rotation(X_WB[i]) @ (m.inertia[i][:3] @ J[i]) for i in range(1, len(X_WB)))
-    return total / mass_with_centre(m)
-
-
 def centre_of_mass_jacobian_rate(m: Tables, q: Array, v: Array) -> Array:
     """d/dt of `centre_of_mass_jacobian` along v, 3 x nv."""
     q, v = together(q, v)

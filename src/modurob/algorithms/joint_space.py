@@ -196,8 +196,8 @@ def wrench_slopes(j: View, external: Array, dw: Array) -> None:
     j.send(I=I, f=f, P=P, N=N)
     j.columns(
         g=2 * (so3.cross(P[..., None, :], S[..., :3]) + S[..., 3:] @ N),
-        w=_changed(I, P, N, e, S[..., 3:]),
-        u=_changed(I, P, N, dd, dw) + se3.cobracket(S, f[..., None, :]),
+        w=changed_wrench(I, P, N, e, S[..., 3:]),
+        u=changed_wrench(I, P, N, dd, dw) + se3.cobracket(S, f[..., None, :]),
         h=inertia.momentum(I[..., None, :], S),
     )
     if j.type.turns:
@@ -205,7 +205,7 @@ def wrench_slopes(j: View, external: Array, dw: Array) -> None:
         j.add_block(by_q=dot(np.swapaxes(j.own("turned"), -2, -3), f[..., None, None, :]))
 
 
-def _changed(I: Array, P: Array, N: Array, A: Array, w: Array) -> Array:
+def changed_wrench(I: Array, P: Array, N: Array, A: Array, w: Array) -> Array:
     """The change of the wrench of the subtree if accelerations change by A and turning velocities by w, (..., nv, 6)."""
     swept = np.concatenate([so3.cross(w, P[..., None, :]), w @ np.swapaxes(N, -1, -2)], axis=-1)
     return inertia.momentum(I[..., None, :], A) + 2 * swept

@@ -52,6 +52,11 @@ class View(Protocol):
         ...
 
     @property
+    def frame(self) -> Array:
+        """Pose of the tables' body frame in that of X, S and the inertia, (4, 4): a kernel may choose other frames."""
+        ...
+
+    @property
     def armature(self) -> Array:
         """Rotor inertia, (nv,)."""
         ...
@@ -134,6 +139,22 @@ class PairView(Protocol):
         ...
 
 
+class PathView(Protocol):
+    """The data of a step of `Paths`: a body, and the rates of a joint on its path from the root, or all, with weighted sums."""
+
+    def body(self, name: str) -> Array:
+        """A shared field of the body."""
+        ...
+
+    def rates(self, name: str) -> Array:
+        """The columns of the rates, or their weighted sums, (..., rates, k)."""
+        ...
+
+    def emit(self, **results: Array) -> None:
+        """Add to the entries of regressors in the rows of the rates and the columns of the body, (..., rates, 10)."""
+        ...
+
+
 class LoopView(Protocol):
     """The data of a step of `Constraints`: a loop joint between its predecessor and its successor, two bodies of the tree.
 
@@ -210,6 +231,18 @@ class Pairs(NamedTuple):
     step: Callable[[PairView], None]
 
 
+class Paths(NamedTuple):
+    """For each body and every rate of the joints between it and the root, its own among them, entries of regressors from
+    shared fields of the body and `columns` of the rate.
+
+    `weights` names an input W, a matrix: results are then W Y, and of each body entries in the rows of all rates a, from the
+    sums of W_ab times the columns of the rates b on its path. Steps are linear in columns.
+    """
+
+    step: Callable[[PathView], None]
+    weights: str = ""
+
+
 class Sweep(NamedTuple):
     """For each rate three columns of `slopes`: with respect to its displacement, its rate, and its torque.
 
@@ -237,7 +270,7 @@ class Constraints(NamedTuple):
     turned: str = ""
 
 
-Pass = Outward | Inward | Climb | Pairs | Sweep | Constraints
+Pass = Outward | Inward | Climb | Pairs | Paths | Sweep | Constraints
 
 # a field that is a symmetric 6x6 matrix
 SYMMETRIC = (6, 6)
@@ -249,9 +282,10 @@ class Program:
 
     `inputs` and `results` say what each array runs over: coordinates (nq), rates (nv), wrenches (6 a body, in body frames),
     inertias (6x6 a body), reference (3: a point near the robot, found from q), poses (3x4 a body, of body frames), twists (6 a
-    body, in body frames), bodies and lines (one number each), vectors (6 a rate), matrix (nv x nv), slopes (nv x 3 nv), rows (one
-    a constraint row), row matrix (rows x nv), or a number of entries common to all. `shared` are the fields that children read
-    of their parent, `sent` those that children add up for it, with their shapes; `world` gives those of the world.
+    body, in body frames), bodies and lines (one number each), vectors (6 a rate), matrix (nv x nv), slopes (nv x 3 nv),
+    regressor (nv x 10 a body), rows (one a constraint row), row matrix (rows x nv), or a number of entries common to all.
+    `shared` are the fields that children read of their parent, and steps of `Constraints` and `Paths` of bodies; `sent` those
+    that children add up for it, with their shapes; `world` gives those of the world.
     """
 
     name: str
@@ -429,6 +463,10 @@ class Engine(Protocol):
 
     def solved_slopes(self, M: Any, by_q: Any, by_v: Any) -> Any:
         """(M + rotors)^-1 times (-by_q, -by_v, 1), (..., nv, 3 nv)."""
+        ...
+
+    def inverse_inertia(self, M: Any) -> Any:
+        """(M + rotors)^-1, (..., nv, nv)."""
         ...
 
     def constrained_slopes(self, M: Any, K: Any, by_q: tuple[Any, Any], by_v: tuple[Any, Any]) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from modurob import kernels
 from modurob.algorithms import passive_forces
-from modurob.algorithms.base_parameters import checked_terms, coordinate_rates, parameter_names, torque_regressor
+from modurob.algorithms.base_parameters import checked_terms, coordinate_rates, parameter_names
 from modurob.caching import cached_property
 from modurob.catalogue.drives import DriveForce
 from modurob.catalogue.drives.force import CREEP
@@ -57,7 +57,7 @@ class TorqueModel:
 
     def rows(self, s: Samples) -> tuple[Array, Array]:
         """Y, (k, nv, parameters), and what it explains, (k, nv)."""
-        Y = torque_regressor(self.robot, s.q, s.v, s.vdot, self.terms)
+        Y = self.robot.torque_regressor(s.q, s.v, s.vdot, self.terms)
         if self.stribeck is not None:
             Y = np.concatenate([Y, self._excess(s.v)], axis=-1)
         return Y, s.tau + self.known(s)
@@ -83,7 +83,7 @@ class TorqueModel:
         rest = tuple(t for t in ("inertia", "rotor", "viscous", "coulomb") if t not in self.terms)
         total = np.zeros_like(s.v)
         if rest:
-            total -= torque_regressor(self.robot, s.q, s.v, s.vdot, rest) @ TorqueModel(self.robot, rest).values()
+            total -= self.robot.torque_regressor(s.q, s.v, s.vdot, rest) @ TorqueModel(self.robot, rest).values()
         return total if self.stribeck is not None else total - self._believed_excess(s.v)
 
     def _believed_excess(self, v: Array) -> Array:

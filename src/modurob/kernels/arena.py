@@ -145,6 +145,7 @@ class Arena:
             "vectors": 6 * m.nv,
             "matrix": m.nv**2,
             "slopes": 3 * m.nv**2,
+            "regressor": 10 * bodies * m.nv,
             "rows": rows,
             "row matrix": rows * m.nv,
         }

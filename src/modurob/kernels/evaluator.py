@@ -348,6 +348,8 @@ def tail(kind: str, m: Tables) -> tuple[int, ...]:
             return (n, n)
         case "slopes":
             return (n, 3 * n)
+        case "regressor":
+            return (n, 10 * bodies)
         case "poses":
             return (bodies, 3, 4)
         case "twists":

@@ -1,17 +1,18 @@
 """A program laid out for one mechanism: units, places and constants of each joint, and the rows in their order."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from modurob.algorithms.constraints.slopes import moves
 from modurob.algorithms.interpreter import floats
-from modurob.algorithms.program import Constraints, Flow, Inward, Outward, Pairs, Program, Sweep
+from modurob.algorithms.program import Constraints, Flow, Inward, Outward, Pairs, Paths, Program, Sweep
 from modurob.kernels.constraint_units import loop_constants, loop_unit
 from modurob.kernels.dyad_units import OPTIONAL, dyad_unit, kinds_for, slot_names
 from modurob.kernels.lowering import size
 from modurob.kernels.pair_units import column_offsets, matrices, pair_unit
+from modurob.kernels.path_units import path_unit, regressors
 from modurob.kernels.registers import Register, Rows
 from modurob.kernels.sweeping import spots_of
 from modurob.kernels.units import Loaded, Step, Unit, loaded
@@ -43,6 +44,9 @@ def units_of(e: "Arena", program: Program, given: frozenset[str]) -> list[Unit]:
     kinds, _ = kinds_for(e.anatomy.kinds, program, floats(e.m))
     units = [dyad_unit(kind, program, given, e.lanes, e.single) for kind in kinds]
     units += [pair_unit(program, w, e.m.coupled, e.lanes, e.single) for w in walks if isinstance(w, Pairs)]
+    units += [
+        path_unit(program, w, e.m.coupled and not w.weights, e.lanes, e.single) for w in walks if isinstance(w, Paths)
+    ]
     units += [
         loop_unit(c.type, program, w, e.lanes, e.single) for w in walks if isinstance(w, Constraints) for c in e.m.loops
     ]
@@ -181,7 +185,11 @@ class Laid:
         self.at = self._places()
         self._clear_sums()
         function, order = 0, np.array(self.a.order, dtype=int) - 1
-        matrices_alone = {*self.program.results.values()} <= {"matrix", "slopes"} and not self.engine.m.coupled
+        matrices_alone = {*self.program.results.values()} <= {
+            "matrix",
+            "slopes",
+            "regressor",
+        } and not self.engine.m.coupled
         for walk in self.program.passes:
             if matrices_alone and not self.engine.idle and not isinstance(walk, Outward | Inward):
                 self.engine.idle = sum(len(r.at) for r in self.engine.rows)
@@ -191,6 +199,8 @@ class Laid:
                 function += 1
             elif isinstance(walk, Pairs):
                 self._pairs()
+            elif isinstance(walk, Paths):
+                self._paths(walk)
             elif isinstance(walk, Sweep):
                 self._sweep()
             else:
@@ -203,7 +213,7 @@ class Laid:
         """Clear the results that joints with a common coordinate add to."""
         if self.engine.m.coupled:
             for name, kind in self.program.results.items():
-                if kind in ("rates", "vectors", "matrix", "row matrix"):
+                if kind in ("rates", "vectors", "matrix", "regressor", "row matrix"):
                     self.engine.op("clear", [self.out[name], self.engine.entries(kind)])
             return
         # pairs write entries between rates of one branch; `turn` adds to others too, which begin at zero
@@ -217,7 +227,6 @@ class Laid:
     def _pairs(self) -> None:
         """Rows for each rate of the tree and groups of the rates above it, which stay in the first-level cache for the next."""
         e, a, n = self.engine, self.a, self.engine.m.nv
-        step = Step(next(u for u in self._more if u.code.functions == ["pairs"]), 0)
         bases = [self.out[name] for name in matrices(self.program)]
         place = self.columns + np.arange(a.tree_starts[-1]) * self._width
         above: list[list[int]] = [[]]  # for each body the rates that move it
@@ -238,9 +247,57 @@ class Laid:
                 lists += [x for b in own for x in (place[b], c * n + coordinate[b])]
                 for b in (*higher, *own):
                     written[[c * n + coordinate[b], coordinate[b] * n + c]] = True
-                at = np.array([place[rate], len(higher), len(own), *bases, *lists], dtype=np.int32)
-                e.rows.append(Rows([step], at[None], np.zeros(0), np.zeros(1, np.int64), in_bytes=False))
+                self._row("pairs", [place[rate], len(higher), len(own), *bases, *lists])
         self._add_blocks()
+
+    def _paths(self, walk: Paths) -> None:
+        """A row for each body and the rates on its path; with weights it follows those that sum the columns of its path."""
+        e, wide = self.engine, 10 * len(self.a.kinds)
+        bases = [self.out[name] for name in regressors(self.program)]
+        written = np.zeros((e.m.nv, wide), dtype=bool)
+        rates_of = self._weighted_rates(walk.weights) if walk.weights else self._path_rates
+        for body in self.a.order:
+            rates, first = rates_of(body), 10 * (body - 1)
+            written[[c for _, c in rates], first : first + 10] = True
+            lists = [x for place, c in rates for x in (place, c * wide)]
+            self._row("paths", [self.fields[body], len(rates), *(base + first for base in bases), *lists])
+        e.written |= dict.fromkeys(bases, written.ravel())
+
+    def _row(self, function: str, at: list[int]) -> None:
+        """A row of a function that is not of joints."""
+        unit = next(u for u in self._more if function in u.code.functions)
+        step, places = Step(unit, unit.code.functions.index(function)), np.array([at], dtype=np.int32)
+        self.engine.rows.append(Rows([step], places, np.zeros(0), np.zeros(1, np.int64), in_bytes=False))
+
+    def _path_rates(self, body: int) -> list[tuple[int, int]]:
+        """Columns and coordinate of each rate on the path of a body."""
+        return [x for i in self.engine.m.ancestors[body] for x in self._own_rates(i)]
+
+    def _own_rates(self, body: int) -> list[tuple[int, int]]:
+        starts, names = self.a.tree_starts, self.a.rate_names
+        return [(self.columns + r * self._width, names[r][1]) for r in range(starts[body - 1], starts[body])]
+
+    def _weighted_rates(self, weights: str) -> Callable[[int], list[tuple[int, int]]]:
+        """Rows for each body in turn, parents first, that sum the columns of its path for every rate; it returns where they stand.
+
+        The last child of a body takes its place, so that a chain has one that stays in the cache.
+        """
+        n, parent, W, width = self.engine.m.nv, self.engine.m.parent, self.inputs[weights].place, self._width
+        last = {parent[i]: i for i in self.a.order}
+        places = {0: (self.engine.allocate(n * width), False)}  # of each body, and whether they may be written over
+
+        def sums(body: int) -> list[tuple[int, int]]:
+            own = self._own_rates(body)
+            before, free = places[parent[body]]
+            free = free and last[parent[body]] == body
+            to = before if free or not own else self.engine.allocate(n * width)
+            places[body] = to, free or bool(own)
+            for columns, c in own:
+                self._row("weigh_columns", [n, before, columns, W + c, to])
+                before = to
+            return [(to + i * width, i) for i in range(n)]
+
+        return sums
 
     def _sweep(self) -> None:
         e, (name,) = self.engine, self.program.results

@@ -120,6 +120,7 @@ class TracedView:
         self._constants = TracedConstants(kind, self.graph)
         self.type, self.nv, self.nq = self._constants.joint, self._constants.joint.nv, self._constants.joint.nq
         self.inertia, self.armature = self._constants.inertia, self._constants.armature
+        self.frame = self._constants.back
         self.gravity, self.ratio = self._constants.gravity, self._constants.ratio
         if program.mimics:  # otherwise types do not distinguish them
             self.shares, self.follows, self.hub = kind.shares, kind.follows, kind.hub

@@ -175,7 +175,7 @@ def _as_rows(program: Program | Flow, inputs: dict[str, Array]) -> tuple[dict[st
         kind = program.inputs[name]
         if kind == "inertias":
             x = np.moveaxis(packed(np.moveaxis(x, (-2, -1), (0, 1))), 0, -1)
-        if kind in OPTIONAL:
+        if kind in OPTIONAL or kind == "matrix":
             x = x.reshape(*x.shape[:-2], x.shape[-2] * x.shape[-1])
         if kind == "bodies":
             x = x[..., 1:]

@@ -96,6 +96,13 @@ class Engine(ForceRows):
         self.op("solve_slopes", at, [self._in_precision(SINGULAR), *self.m.armature])
         return out
 
+    def inverse_inertia(self, M: Register) -> Register:
+        n = self.m.nv
+        out, inverse = self.register(n * n), self.allocate(n)
+        at = [n, M.place, inverse, out.place, *self.anatomy.pattern]
+        self.op("invert_inertia", at, [self._in_precision(SINGULAR), *self.m.armature])
+        return out
+
     # ---- goals ----
 
     def goal_rows(self, rows: tuple[GoalRow, ...], seen: Seen, target: Register) -> GoalRows:

@@ -209,7 +209,7 @@ FILES = {
     "rows": ("clear", "copy", "combine", "weigh", "smaller", "scatter", "gather", "set"),
     "matrices": ("product", "project", "project_sum", "turn", "couple"),
     "holding": ("product_transposed", "free_inertia", "free_rows"),
-    "solving": ("solve_slopes",),
+    "solving": ("solve_slopes", "invert_inertia"),
     "constraining": ("constrain",),
     "constrained": ("constrain_slopes",),
     "sweeps": ("sweep",),

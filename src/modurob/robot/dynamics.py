@@ -9,11 +9,13 @@ from modurob import algorithms, kernels
 from modurob.algorithms.base_parameters import BaseParameters
 from modurob.algorithms.composite import MASS_MATRIX
 from modurob.algorithms.constraints.torques import DRIVEN_SLOPES, torques_by
-from modurob.algorithms.derivatives import ForwardDerivatives, InverseDerivatives, derivatives_of
+from modurob.algorithms.coriolis import CORIOLIS_MATRIX
+from modurob.algorithms.derivatives import FORWARD_REGRESSOR, ForwardDerivatives, InverseDerivatives, derivatives_of
 from modurob.algorithms.forces import acting
 from modurob.algorithms.forward import dynamics_of
 from modurob.algorithms.inverse import INVERSE_DYNAMICS
 from modurob.algorithms.joint_space import SLOPES
+from modurob.algorithms.regressor import REGRESSOR
 from modurob.algorithms.wrenches import External
 from modurob.caching import cached_property
 from modurob.robot.checks import Checked
@@ -113,7 +115,8 @@ class Dynamics(Checked):
         >>> (robot.coriolis_matrix(q, v) @ v).round(5)
         array([ 0.00802, -0.00219,  0.00529])
         """
-        return algorithms.coriolis_matrix(self, self._q(q), self._v(v))
+        C = kernels.once(CORIOLIS_MATRIX, self, q, v)
+        return algorithms.coriolis_matrix(self, self._q(q), self._v(v), kernels.run) if C is None else C
 
     def two_step_coriolis_matrix(self, q: ArrayLike, v: ArrayLike) -> Array:
         """C(q, v) = S^T G^T (M G A1 + A2 M) G S of the two-step recursion, (..., nv, nv): the same product C v, a
@@ -132,7 +135,28 @@ class Dynamics(Checked):
         >>> bool(np.allclose(Y @ robot.inertial_parameters(), robot.inverse_dynamics(q, v, np.zeros(3))))
         True
         """
-        return algorithms.regressor(self, self._q(q), self._v(v), self._v(vdot, "vdot"))
+        Y = kernels.once(REGRESSOR, self, q, v, vdot)
+        if Y is not None:
+            return Y
+        return algorithms.regressor(self, self._q(q), self._v(v), self._v(vdot, "vdot"), kernels.run)
+
+    def forward_dynamics_regressor(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: External = None
+    ) -> Array:
+        """d vdot / d pi, (..., nv, 10 bodies): the derivative of forward dynamics by `inertial_parameters`, exact; without
+        loops -M^-1 Y, with Y the `regressor` at vdot.
+
+        >>> tau = np.array([5.0, 1.0, 1.0])
+        >>> Y = robot.regressor(q, v, robot.forward_dynamics(q, v, tau))
+        >>> bool(np.allclose(robot.mass_matrix(q) @ robot.forward_dynamics_regressor(q, v, tau), -Y))
+        True
+        """
+        if external is None and not self.constraints:
+            found = kernels.once(FORWARD_REGRESSOR, self, q, v, tau)
+            if found is not None:
+                return found
+        q, v, tau = self._shaped(q, self.nq, "q"), self._shaped(v, self.nv, "v"), self._shaped(tau, self.nv, "tau")
+        return algorithms.forward_dynamics_regressor(self, q, v, tau, external, kernels.run)
 
     def inertial_parameters(self) -> Array:
         """pi, (10 bodies,): (m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz) of each moving body, in its frame about its origin [kg, kg
@@ -152,7 +176,7 @@ class Dynamics(Checked):
         >>> robot.torque_regressor(q, v, np.zeros(3), ["inertia", "viscous", "coulomb"]).shape
         (3, 36)
         """
-        return algorithms.torque_regressor(self, self._q(q), self._v(v), self._v(vdot, "vdot"), terms)
+        return algorithms.torque_regressor(self, self._q(q), self._v(v), self._v(vdot, "vdot"), terms, kernels.run)
 
     def base_parameters(self, terms: Sequence[str] = ("inertia",), seed: int = 0) -> BaseParameters:
         """beta = K pi: the combinations of inertial parameters (and rotors, friction: `terms` of `torque_regressor`) on
@@ -251,7 +275,7 @@ class Dynamics(Checked):
         >>> robot.momentum(q, v).round(4) + 0.0
         array([ 0.    , -0.1709,  0.6583,  0.1166, -0.0165, -0.0017])
         """
-        return algorithms.momentum(self, self._q(q), self._v(v))
+        return algorithms.momentum(self, self._q(q), self._v(v), kernels.run)
 
     def centroidal_momentum(self, q: ArrayLike, v: ArrayLike) -> Array:
         """Linear and angular momentum (p, L), L about the centre of mass, in world axes, (..., 6) [N s, N m s].
@@ -259,7 +283,7 @@ class Dynamics(Checked):
         >>> robot.centroidal_momentum(q, v).round(4) + 0.0
         array([ 0.    , -0.1709,  0.6583,  0.019 , -0.0165, -0.0017])
         """
-        return algorithms.centroidal_momentum(self, self._q(q), self._v(v))
+        return algorithms.centroidal_momentum(self, self._q(q), self._v(v), kernels.run)
 
     def centroidal_momentum_matrix(self, q: ArrayLike) -> Array:
         """A, (..., 6, nv): the centroidal momentum is A v, in world axes [N s, N m s].
@@ -267,7 +291,7 @@ class Dynamics(Checked):
         >>> bool(np.allclose(robot.centroidal_momentum_matrix(q) @ v, robot.centroidal_momentum(q, v)))
         True
         """
-        return algorithms.centroidal_momentum_matrix(self, self._q(q))
+        return algorithms.centroidal_momentum_matrix(self, self._q(q), kernels.run)
 
     def total_mass(self) -> float:
         """Mass of the moving bodies [kg]; whatever is welded to the world is not included.

@@ -186,7 +186,7 @@ class Kinematics(Checked):
         >>> bool(np.allclose(-robot.total_mass() * J.T @ robot.gravity, robot.gravity_forces(q)))
         True
         """
-        return algorithms.centre_of_mass_jacobian(self, self._q(q))
+        return algorithms.centre_of_mass_jacobian(self, self._q(q), kernels.run)
 
     def centre_of_mass_jacobian_rate(self, q: ArrayLike, v: ArrayLike) -> Array:
         """dJ/dt of `centre_of_mass_jacobian` along v, (..., 3, nv), world axes.

@@ -186,6 +186,9 @@ class NumPyEngine:
         one = np.broadcast_to(np.eye(self.m.nv), M.shape)
         return solve(M + np.diag(self.m.armature), np.concatenate([-by_q, -by_v, one], axis=-1))
 
+    def inverse_inertia(self, M: Array) -> Array:
+        return solve(M + np.diag(self.m.armature), np.broadcast_to(np.eye(self.m.nv), M.shape))
+
     def constrained_slopes(self, M: Array, K: Array, by_q: tuple[Array, Array], by_v: tuple[Array, Array]) -> Array:
         P, Q = constrained_inverse(M + np.diag(self.m.armature), K)
         return np.concatenate([*(-P @ force - Q @ rows for force, rows in (by_q, by_v)), P], axis=-1)

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from modurob.algorithms.interpreter.views import NumPyLoop, NumPyPair, NumPyView
-from modurob.algorithms.program import Answer, Climb, Constraints, Inward, Outward, Pairs, Program, Sweep
+from modurob.algorithms.interpreter.views import NumPyLoop, NumPyPair, NumPyPath, NumPyView, NumPyWeightedPath
+from modurob.algorithms.program import Answer, Climb, Constraints, Inward, Outward, Pairs, Paths, Program, Sweep
 from modurob.algorithms.steps import transposed
 from modurob.mechanism.tables import Coupling, Loop, Tables
 from modurob.spatial.scalars import Array
@@ -24,7 +24,7 @@ class ProgramRun:
         self.columns: list[dict[str, Array]] = [{} for _ in m.bodies]
         self.singular = np.zeros(self.shape, dtype=int)
         n, kinds = m.nv, program.results
-        wide = {"matrix": n, "slopes": 3 * n}
+        wide = {"matrix": n, "slopes": 3 * n, "regressor": 10 * len(m.joints)}
         self.matrices = {
             name: np.zeros((*self.shape, n, wide[k]), self.dtype()) for name, k in kinds.items() if k in wide
         }
@@ -41,6 +41,8 @@ class ProgramRun:
                 self._climb(walk)
             elif isinstance(walk, Pairs):
                 self._pairs(walk)
+            elif isinstance(walk, Paths):
+                self._paths(walk)
             elif isinstance(walk, Sweep):
                 self._sweep(walk)
             else:
@@ -68,6 +70,15 @@ class ProgramRun:
             for k in range(view.nv):
                 for i in self.m.ancestors[view.body]:
                     walk.step(NumPyPair(self, view, k, self.views[i - 1]))
+
+    def _paths(self, walk: Paths) -> None:
+        for view in self.views:
+            path = [self.views[i - 1] for i in self.m.ancestors[view.body]]
+            if walk.weights:
+                walk.step(NumPyWeightedPath(self, view, path, self.inputs[walk.weights]))
+                continue
+            for above in path:
+                walk.step(NumPyPath(self, view, above))
 
     def _sweep(self, walk: Sweep) -> None:
         """All columns at once: (..., 6, 3 nv)."""
@@ -135,7 +146,7 @@ class ProgramRun:
     # ---- results ----
 
     def _result(self, name: str, kind: str) -> Array:
-        if kind in ("matrix", "slopes"):
+        if name in self.matrices:
             return self.matrices[name]
         if kind in ("rows", "row matrix"):
             return self._stacked(self.rows[name], () if kind == "rows" else (self.m.nv,))
@@ -175,4 +186,4 @@ def leading(kinds: Mapping[str, str | int], inputs: Mapping[str, Array]) -> tupl
 
 def _axes(kind: str | int) -> int:
     """Axes of an input behind the leading ones."""
-    return {"wrenches": 2, "inertias": 3}.get(str(kind), 1)
+    return {"wrenches": 2, "matrix": 2, "inertias": 3}.get(str(kind), 1)

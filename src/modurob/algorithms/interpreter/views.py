@@ -49,6 +49,10 @@ class NumPyView:
         return self._run.m.inertia[self.body]
 
     @property
+    def frame(self) -> Array:
+        return se3.IDENTITY
+
+    @property
     def armature(self) -> Array:
         return self.joint.ratio**2 * self.joint.armature
 
@@ -142,6 +146,36 @@ class NumPyPair:
             column = self._below.joint.v_slice.start + self._k
             for name, x in results.items():
                 self._run.matrices[name][..., self._above.joint.v_slice, column] += x
+
+
+class NumPyPath:
+    """A body, and the rates of one joint on its path, as `PathView` says."""
+
+    def __init__(self, run: "ProgramRun", view: NumPyView, above: NumPyView):
+        self._run, self._body, self._above, self._rows = run, view.body, above, above.joint.v_slice
+
+    def body(self, name: str) -> Array:
+        return self._run.fields[self._body][name]
+
+    def rates(self, name: str) -> Array:
+        return self._above.column(name)
+
+    def emit(self, **results: Array) -> None:
+        for name, x in results.items():
+            self._run.matrices[name][..., self._rows, 10 * self._body - 10 : 10 * self._body] += x
+
+
+class NumPyWeightedPath(NumPyPath):
+    """A body, and for all rates weighted sums over those on its path."""
+
+    def __init__(self, run: "ProgramRun", view: NumPyView, path: list[NumPyView], weights: Array):
+        super().__init__(run, view, view)
+        self._path, self._weights, self._rows = path, weights, slice(None)
+        self._coordinates = np.concatenate([np.arange(run.m.nv)[above.joint.v_slice] for above in path])
+
+    def rates(self, name: str) -> Array:
+        columns = np.concatenate([above.column(name) for above in self._path], axis=-2)
+        return self._weights[..., self._coordinates] @ columns
 
 
 class NumPyLoop:

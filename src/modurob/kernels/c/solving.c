@@ -31,6 +31,15 @@ static inline void inverted(const vec *L, const vec *inverse, int32_t n, pattern
     }
 }
 
+/* M with the rotors, factored. c: what is nothing, and the rotors. */
+static inline void with_rotors(vec *M, vec *inverse, int32_t n, pattern p, vec *status, const real *c)
+{
+    for (int32_t i = 0; i < n; ++i) {
+        M[i * n + i] += c[1 + i];
+    }
+    factored(M, inverse, n, p, status, c[0], -1);
+}
+
 /* Derivatives of forward dynamics from those of inverse dynamics. at: n, M, 1/D, the sides (n, 3 n), by q, by v, then the pattern. c: what is
    nothing, and the rotors. The sides become -M^-1 by_q, -M^-1 by_v, M^-1. */
 void solve_slopes(vec *arena, const int32_t *at, const real *c)
@@ -44,9 +53,17 @@ void solve_slopes(vec *arena, const int32_t *at, const real *c)
             row_i[j] = -by_q[i * n + j];
             row_i[n + j] = -by_v[i * n + j];
         }
-        M[i * n + i] += c[1 + i];
     }
-    factored(M, inverse, n, at + 6, arena, c[0], -1);
+    with_rotors(M, inverse, n, at + 6, arena, c);
     substituted(M, inverse, n, at + 6, B, 3 * n, 2 * n, 0);
     inverted(M, inverse, n, at + 6, B + 2 * n, 3 * n);
+}
+
+/* M^-1. at: n, M, 1/D, where it goes, then the pattern. c as above. */
+void invert_inertia(vec *arena, const int32_t *at, const real *c)
+{
+    const int32_t n = at[0];
+    vec *const M = arena + at[1], *const inverse = arena + at[2];
+    with_rotors(M, inverse, n, at + 4, arena, c);
+    inverted(M, inverse, n, at + 4, arena + at[3], n);
 }
