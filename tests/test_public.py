@@ -44,6 +44,17 @@ def test_names_are_the_same_for_type_checkers_and_at_run_time():
         assert getattr(mr, name).__name__ == f"modurob.{name}"
 
 
+def test_signatures_are_short_enough_to_read():
+    """`help` shows ArrayLike by its name; NumPy's definition of it is some 300 characters long."""
+    names = [name for name in mr.__all__ if inspect.isfunction(getattr(mr, name))]
+    texts = {name: str(inspect.signature(getattr(mr, name))) for name in names}
+    for owner in (mr.Mechanism, mr.Trajectory, mr.Simulation):
+        members = inspect.getmembers(owner, inspect.isfunction)
+        texts |= {f"{owner.__name__}.{name}": str(inspect.signature(x)) for name, x in members}
+    assert len(texts) > 150
+    assert [name for name, text in texts.items() if "numpy._typing" in text] == []
+
+
 def test_a_name_that_is_none():
     with pytest.raises(AttributeError, match="module 'modurob' has no attribute 'simulat'"):
         mr.simulat  # noqa: B018

@@ -4,6 +4,8 @@ The joint is 1/(I s + b): inertia I with its rotor, viscous friction b; the wind
 is a PI controller, the speed loop tau = K (1 + 1/(T s)) e, the angle's a gain.
 """
 
+from __future__ import annotations
+
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -47,7 +49,7 @@ class CascadeGains(NamedTuple):
             sample_time,
         )
 
-    def equivalent_pid(self) -> "TwoDegreePID":
+    def equivalent_pid(self) -> TwoDegreePID:
         """The PID controller with the same feedback path, and the weight that makes its reference path the same too.
 
         With T = speed_gain/speed_integral and K = speed_integral: P = Kp K T + K, I = Kp K, D = K T, b = Kp T/(1 + Kp T). On the

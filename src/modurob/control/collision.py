@@ -1,5 +1,7 @@
 """Collisions detected by a momentum observer: torques that neither drives nor forces of the robot explain."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -1,5 +1,7 @@
 """Gains for the error of a linearised joint, e'' = -kp e - kd e' - ki int e: by poles, by damping and settling time, by cost."""
 
+from __future__ import annotations
+
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,5 +1,7 @@
 """A robot near one state: x' = A x + B u with x = (dq, dv), and the bridge to python-control."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -72,7 +74,7 @@ def state_space(
     tau: ArrayLike | None = None,
     actuated: Sequence[str] | None = None,
     sample_time: float | None = None,
-) -> "control.StateSpace":
+) -> control.StateSpace:
     """The linearised robot for python-control: from torques to displacements of the driven joints, which name inputs and outputs.
 
     With a sample time torques are held between samples. Root loci, margins and step data are python-control's own.

@@ -2,6 +2,8 @@
 chapter 2).
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

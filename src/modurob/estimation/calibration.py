@@ -1,5 +1,7 @@
 """Kinematic calibration: the geometry of a robot from measured poses or points of one of its frames (von Stryk 3.3)."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple

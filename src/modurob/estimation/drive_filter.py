@@ -1,5 +1,7 @@
 """Filters over (q, v, x), including the states of drives and unknown torques, from encoders and currents."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 

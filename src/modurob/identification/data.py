@@ -1,5 +1,7 @@
 """Measured motion: times, configurations and torques, and from them rates and accelerations."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -75,7 +77,7 @@ class MotionData(Value):
         noise: ArrayLike = 0.0,
         current_noise: ArrayLike = 0.0,
         seed: int = 0,
-    ) -> "MotionData":
+    ) -> MotionData:
         """The measurements of a run by encoders with these counts [rad or m] and by torque sensors [N m or N], or
         current sensors [A], with white noise of these standard deviations; zero: the exact values. Each is one number,
         or one for each rate.
@@ -97,9 +99,7 @@ class MotionData(Value):
         return cls(segment.t, q, tau, segment.v if exact else None, held=True)
 
     @classmethod
-    def from_currents(
-        cls, robot: Mechanism, t: ArrayLike, q: ArrayLike, current: ArrayLike, **rest: Any
-    ) -> "MotionData":
+    def from_currents(cls, robot: Mechanism, t: ArrayLike, q: ArrayLike, current: ArrayLike, **rest: Any) -> MotionData:
         """The same from currents, (k, nv) [A], multiplied by the torque constants of the robot's drives.
 
         >>> driven = robot.with_drive("m0/hinge", "backbone-hinge")

@@ -1,5 +1,7 @@
 """Motions that identify all base parameters of a robot: Fourier series within its limits (Swevers et al. 1997)."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple

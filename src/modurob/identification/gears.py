@@ -1,5 +1,7 @@
 """Motors behind elastic gears, from encoders on both sides of them."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 

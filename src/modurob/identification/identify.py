@@ -1,5 +1,7 @@
 """From recordings of a motion to the robot that made it: masses, rotors and friction, and how sure of them one can be."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,5 +1,7 @@
 """Resistance, inductance and motor constant from voltages, currents and speeds: L di/dt + R i + k w = V."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 
 import numpy as np

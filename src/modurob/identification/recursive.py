@@ -1,5 +1,7 @@
 """Base parameters while the robot moves: least squares that take sample after sample in."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

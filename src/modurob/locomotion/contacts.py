@@ -1,5 +1,7 @@
 """Contacts on any ground, with friction: can they balance a wrench, and what push more?"""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

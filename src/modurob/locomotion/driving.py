@@ -1,5 +1,7 @@
 """Ways of a base with a heading, such as a differential drive, to a pose (von Stryk 4.5.4)."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -1,5 +1,7 @@
 """Where a base is from how its wheels turned, and how sure that is (von Stryk 4.5.3)."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import NamedTuple
 

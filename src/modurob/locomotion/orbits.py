@@ -5,6 +5,8 @@ A motion x(t) with period T of dx/dt = f(x) is stable if all Floquet multipliers
 derivative of its return map.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 

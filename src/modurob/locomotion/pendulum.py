@@ -3,6 +3,8 @@
 x'' = omega² (x - p), omega = sqrt(g / z), for each horizontal direction; p is the zero-moment point.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -3,6 +3,8 @@
 A pose is the transformation [[Rz(theta), (x, y)], [0, 1]]; a twist that is held for a time moves along an arc of a circle, exactly.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

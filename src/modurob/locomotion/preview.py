@@ -1,5 +1,7 @@
 """Motion of the centre of mass for steps that are known in advance (Kajita and others; Katayama and others)."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import NamedTuple
 

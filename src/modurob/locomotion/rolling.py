@@ -1,5 +1,7 @@
 """Robots on driven wheels or tracks: the positions of their wheels, their rates, and servos that drive them."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple

@@ -4,6 +4,8 @@ m p'' = m g + sum k (l - |p - f|) (p - f) / |p - f| over the feet f on the groun
 angle of attack to the ground, and leaves the ground when it is that long again.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple

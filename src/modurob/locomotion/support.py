@@ -3,6 +3,8 @@
 The ground is the plane through `origin` with the upward `normal`, in world axes; z = 0 by default.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

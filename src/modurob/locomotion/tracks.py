@@ -1,5 +1,7 @@
 """Wheels and tracks that slide as they turn (von Stryk 4.5.7)."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

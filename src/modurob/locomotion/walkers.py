@@ -1,5 +1,7 @@
 """Walkers without drives that walk down a slope (McGeer)."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -13,6 +13,8 @@ one with rollers on its rim (omni wheel, Mecanum wheel) if, along the axes of it
 since rollers turn freely. Castors do not constrain the base and are left out.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -1,5 +1,7 @@
 """Paths of poses as paths of joints."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -4,6 +4,8 @@ Computed by Ruckig (Berscheid and Kröger, Jerk-limited real-time trajectory gen
 2021), extra `planning`.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 

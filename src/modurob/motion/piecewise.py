@@ -1,5 +1,7 @@
 """A motion over time as a piecewise polynomial: the value, its derivatives, its extremes, and the same motion later or slower."""
 
+from __future__ import annotations
+
 from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import product

@@ -4,6 +4,8 @@ Link 1 of length l1 [m] turns by q1 about the origin, link 2 of length l2 by q2 
 P = (l1 cos q1 + l2 cos(q1 + q2), l1 sin q1 + l2 sin(q1 + q2)).
 """
 
+from __future__ import annotations
+
 from math import atan2, hypot, isfinite, sqrt
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Motions of a frame over time: a path of poses, and how far along it when."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -72,7 +74,7 @@ class PoseTrajectory:
 
     # ---- from others ----
 
-    def delayed(self, seconds: float) -> "PoseTrajectory":
+    def delayed(self, seconds: float) -> PoseTrajectory:
         """The same motion delayed by that many seconds.
 
         >>> mr.PoseTrajectory.line(np.eye(4), np.eye(4), 1.5).delayed(1.0).progress.breaks
@@ -80,7 +82,7 @@ class PoseTrajectory:
         """
         return PoseTrajectory(self.path, self.progress.delayed(seconds))
 
-    def slowed(self, factor: float) -> "PoseTrajectory":
+    def slowed(self, factor: float) -> PoseTrajectory:
         """The same path in `factor` times the time.
 
         >>> mr.PoseTrajectory.line(np.eye(4), np.eye(4), 1.5).slowed(2.0).duration
@@ -88,7 +90,7 @@ class PoseTrajectory:
         """
         return PoseTrajectory(self.path, self.progress.slowed(factor))
 
-    def within(self, **limits: float) -> "PoseTrajectory":
+    def within(self, **limits: float) -> PoseTrajectory:
         """The same path, slowed down as far as necessary to satisfy these limits, by name: speed [m/s] and acceleration
         [m/s²] of the origin, turn_rate [rad/s] and turn_acceleration [rad/s²] of the frame.
 
@@ -135,7 +137,7 @@ class PoseTrajectory:
     # ---- kinds ----
 
     @classmethod
-    def line(cls, start: ArrayLike, end: ArrayLike, progress: Any) -> "PoseTrajectory":
+    def line(cls, start: ArrayLike, end: ArrayLike, progress: Any) -> PoseTrajectory:
         """The straight line from one pose to another, (4, 4) each, with rotation at constant rate along the shortest
         arc (slerp).
 
@@ -154,7 +156,7 @@ class PoseTrajectory:
         progress: Any,
         angle: float = 2 * np.pi,
         turning: bool = True,
-    ) -> "PoseTrajectory":
+    ) -> PoseTrajectory:
         """An arc of `angle` [rad] from the pose `start` about the axis through `centre`; the frame rotates with it, or
         keeps its orientation.
 
@@ -166,7 +168,7 @@ class PoseTrajectory:
         return cls(Circle(start, centre, axis, angle, turning), progress)  # type: ignore[arg-type]
 
     @classmethod
-    def screw(cls, start: ArrayLike, end: ArrayLike, progress: Any) -> "PoseTrajectory":
+    def screw(cls, start: ArrayLike, end: ArrayLike, progress: Any) -> PoseTrajectory:
         """The screw from one pose to another, with at most half a turn: start exp(s log(start^-1 end)).
 
         >>> there = mr.spatial.se3.pose(mr.spatial.so3.about([0, 0, 1.0], 1.0), [1.0, 0.0, 0.0])
@@ -176,7 +178,7 @@ class PoseTrajectory:
         return cls(Screw.between(start, end), progress)
 
     @classmethod
-    def through(cls, poses: ArrayLike, progress: Any) -> "PoseTrajectory":
+    def through(cls, poses: ArrayLike, progress: Any) -> PoseTrajectory:
         """Through poses, (k, 4, 4), at progress 0, 1/(k - 1), ...: positions on a cubic spline, rotations by squad.
 
         >>> ways = mr.spatial.se3.pose(p=np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0]]))

@@ -1,5 +1,7 @@
 """Motions of numbers and arrays over time: from one point to another, and through many."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -41,9 +43,9 @@ class Trajectory(Piecewise):
         acceleration: ArrayLike | None = None,
         jerk: ArrayLike | None = None,
         *,
-        robot: "Mechanism | None" = None,
+        robot: Mechanism | None = None,
         torque: ArrayLike | str = "effort",
-    ) -> "Trajectory":
+    ) -> Trajectory:
         """The same path, slowed down as far as necessary to satisfy these limits, numbers or arrays of the shape of x;
         None means no limit.
 
@@ -77,7 +79,7 @@ class Trajectory(Piecewise):
         duration: float,
         start_velocity: ArrayLike = 0.0,
         end_velocity: ArrayLike = 0.0,
-    ) -> "Trajectory":
+    ) -> Trajectory:
         """The cubic in t with these positions [rad or m] and velocities [rad/s or m/s] at its ends, over `duration` [s].
 
         >>> mr.Trajectory.cubic([0.0, 1.0], [1.0, 1.0], duration=2.0)(1.0).position
@@ -96,7 +98,7 @@ class Trajectory(Piecewise):
         end_velocity: ArrayLike = 0.0,
         start_acceleration: ArrayLike = 0.0,
         end_acceleration: ArrayLike = 0.0,
-    ) -> "Trajectory":
+    ) -> Trajectory:
         """The quintic in t with these positions, velocities and accelerations at its ends, over `duration` [s].
 
         It minimises the integral of squared jerk among all motions between these ends.
@@ -117,7 +119,7 @@ class Trajectory(Piecewise):
 
     @classmethod
     @explained
-    def trapezoid(cls, start: ArrayLike, end: ArrayLike, velocity: ArrayLike, acceleration: ArrayLike) -> "Trajectory":
+    def trapezoid(cls, start: ArrayLike, end: ArrayLike, velocity: ArrayLike, acceleration: ArrayLike) -> Trajectory:
         """The fastest straight line from rest to rest within these limits: constant acceleration, velocity,
         deceleration.
 
@@ -133,7 +135,7 @@ class Trajectory(Piecewise):
     @explained
     def s_curve(
         cls, start: ArrayLike, end: ArrayLike, velocity: ArrayLike, acceleration: ArrayLike, jerk: ArrayLike
-    ) -> "Trajectory":
+    ) -> Trajectory:
         """The fastest straight line from rest to rest with limited jerk: at most seven pieces of constant jerk.
 
         All coordinates start and end together. Limits are in rad/s, rad/s² and rad/s³, or m/s, m/s² and m/s³.
@@ -144,9 +146,7 @@ class Trajectory(Piecewise):
         return cls._fastest(profiles.s_curve, start, end, velocity=velocity, acceleration=acceleration, jerk=jerk)
 
     @classmethod
-    def _fastest(
-        cls, profile: Callable[..., profiles.Pieces], start: Any, end: Any, **limits: ArrayLike
-    ) -> "Trajectory":
+    def _fastest(cls, profile: Callable[..., profiles.Pieces], start: Any, end: Any, **limits: ArrayLike) -> Trajectory:
         """The line from start to end with that profile of progress, as fast as the slowest coordinate allows."""
         x0, x1, *largest = alike(start=start, end=end, **limits)
         way, moves = x1 - x0, x1 != x0
@@ -157,7 +157,7 @@ class Trajectory(Piecewise):
         return cls(*profiles.along_line(progress, x0, way))
 
     @classmethod
-    def _between(cls, duration: float, **ends: ArrayLike) -> "Trajectory":
+    def _between(cls, duration: float, **ends: ArrayLike) -> Trajectory:
         """The polynomial with the given derivatives at start and end, named in this order."""
         time = one_positive(duration, "duration")
         derivatives = np.stack(alike(**ends))
@@ -174,7 +174,7 @@ class Trajectory(Piecewise):
         velocities: ArrayLike,
         accelerations: ArrayLike | None = None,
         jerks: ArrayLike | None = None,
-    ) -> "Trajectory":
+    ) -> Trajectory:
         """The spline through the points, (k, ...), at the times, (k,) [s], with these derivatives there, (k, ...).
 
         As many derivatives as are given are continuous: velocities make cubics, accelerations quintics, jerks septics.
@@ -192,7 +192,7 @@ class Trajectory(Piecewise):
 
     @classmethod
     @explained
-    def spline(cls, times: ArrayLike, points: ArrayLike, continuity: int = 2) -> "Trajectory":
+    def spline(cls, times: ArrayLike, points: ArrayLike, continuity: int = 2) -> Trajectory:
         """From rest to rest through the points, (k, ...), at the times, (k,) [s], with the given number of continuous
         derivatives.
 
@@ -207,7 +207,7 @@ class Trajectory(Piecewise):
 
     @classmethod
     @explained
-    def blended(cls, times: ArrayLike, points: ArrayLike, blend: float, smooth: bool = False) -> "Trajectory":
+    def blended(cls, times: ArrayLike, points: ArrayLike, blend: float, smooth: bool = False) -> Trajectory:
         """Straight lines between the points, (k, ...), with blends of `blend` [s] around the times, (k,) [s], from rest
         to rest.
 
@@ -229,7 +229,7 @@ class Trajectory(Piecewise):
 
     @classmethod
     @explained
-    def minimum_jerk(cls, times: ArrayLike, points: ArrayLike) -> "Trajectory":
+    def minimum_jerk(cls, times: ArrayLike, points: ArrayLike) -> Trajectory:
         """From rest to rest through the points, (k, ...), at the times, (k,) [s], with the least integral of squared
         jerk.
 
@@ -245,7 +245,7 @@ class Trajectory(Piecewise):
     @explained
     def through(
         cls, points: ArrayLike, velocity: ArrayLike, acceleration: ArrayLike, jerk: ArrayLike | None = None
-    ) -> "Trajectory":
+    ) -> Trajectory:
         """From rest to rest through the points, (k, ...), on a smooth spline that satisfies these limits [rad/s,
         rad/s²].
 

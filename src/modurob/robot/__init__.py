@@ -4,6 +4,8 @@ Each method checks the shapes of its arguments and calls the function of the sam
 if there is a compiler. Arguments broadcast over leading axes: q is (..., nq); v, vdot and tau are (..., nv).
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -116,7 +118,7 @@ class Mechanism(Changes, Arms, Dynamics, Loops, Showing):
         gravity: ArrayLike = GRAVITY,
         locked: Mapping[str, float] | Iterable[str] = (),
         keep_idle: bool = False,
-    ) -> "Mechanism":
+    ) -> Mechanism:
         """The robot of an assembly: its welded parts are bodies, its modules' joints the joints; see
         `Assembly.mechanism` for the arguments.
 
@@ -132,7 +134,7 @@ class Mechanism(Changes, Arms, Dynamics, Loops, Showing):
 
     @classmethod
     @explained
-    def from_urdf(cls, path: str | Path, floating: bool = False, gravity: ArrayLike = GRAVITY) -> "Mechanism":
+    def from_urdf(cls, path: str | Path, floating: bool = False, gravity: ArrayLike = GRAVITY) -> Mechanism:
         """The robot of a URDF file, its root link fixed in the world or floating; `gravity` in world axes, (3,) [m/s²].
 
         Friction and damping of the file's joints act; a mimic joint follows its source; meshes are drawn, and have no
@@ -147,7 +149,7 @@ class Mechanism(Changes, Arms, Dynamics, Loops, Showing):
 
     @classmethod
     @explained
-    def from_mjcf(cls, path: str | Path) -> "Mechanism":
+    def from_mjcf(cls, path: str | Path) -> Mechanism:
         """The robot of a MuJoCo file (MJCF), read by MuJoCo's own compiler; the file specifies whether it is fixed or
         floats, and the gravity.
 
@@ -175,7 +177,7 @@ class Mechanism(Changes, Arms, Dynamics, Loops, Showing):
         properties: JointProperties | Sequence[JointProperties] = NO_PROPERTIES,
         name: str = "arm",
         gravity: ArrayLike = GRAVITY,
-    ) -> "Mechanism":
+    ) -> Mechanism:
         """The arm of a Denavit-Hartenberg table, rows (a, alpha, d[, offset[, kind]]) [m, rad], kind revolute or
         prismatic.
 
@@ -216,7 +218,7 @@ class Mechanism(Changes, Arms, Dynamics, Loops, Showing):
         cancelled: Callable[[], bool] | None = None,
         progress: Callable[[str, float], None] | None = None,
         avoid: Iterable[str] = (),
-    ) -> "Equations":
+    ) -> Equations:
         """The equations of motion M(q) vdot + C(q, v) v + D v + S(q) + N(q) = tau in closed form, exact.
 
         `symbols` selects the numbers that become symbols: one kind, several, or "all" of masses, centres, inertias,
@@ -333,7 +335,7 @@ class Assembly(modular.Assembly):
         parameters: Mapping[str, Any] | None = None,
         *,
         clear_at: Mapping[str, float] | None = None,
-    ) -> "Assembly":
+    ) -> Assembly:
         """The assembly with a new module `name` docked by its port `by` at the free port `at`, turned by `roll` degrees
         about that port.
 

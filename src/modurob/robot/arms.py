@@ -1,5 +1,7 @@
 """Robots as arms: tables, Jacobians and what they say, statics, and the inverse of forward kinematics."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -109,7 +111,7 @@ class Arms(Kinematics):
         """
         return jacobians.force_ellipsoid(self._rows(q, frame, rows))
 
-    def singularities(self, frame: str, base: str = "world", rows: str | Iterable[str] = "pose") -> "Singularities":
+    def singularities(self, frame: str, base: str = "world", rows: str | Iterable[str] = "pose") -> Singularities:
         """det J of the chain from `base` to `frame` in closed form, factored: .factors, .conditions, SymPy expressions in q1, q2,
         ...; the arm is singular where one of them is zero. `rows` as in `manipulability`, as many as joints.
 

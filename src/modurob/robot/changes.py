@@ -1,5 +1,7 @@
 """Robots made from a robot: with loads, forces, lines, drives, and with joints held."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Self

@@ -1,5 +1,7 @@
 """The equations of motion of a robot, in numbers."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 

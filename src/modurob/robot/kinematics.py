@@ -1,5 +1,7 @@
 """Configurations of a robot, and how its frames move."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

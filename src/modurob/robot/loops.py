@@ -1,5 +1,7 @@
 """Lines and constraints of a robot."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

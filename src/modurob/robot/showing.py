@@ -1,5 +1,7 @@
 """Views of robots."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import Any
 

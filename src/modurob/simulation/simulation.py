@@ -1,5 +1,7 @@
 """One robot moving: ticks of the controller, steps in between."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
 from typing import Any
@@ -231,7 +233,7 @@ class Simulation:
         duration: float,
         progress: Callable[[float], None] | None = None,
         cancelled: Callable[[], bool] | None = None,
-    ) -> "Simulation":
+    ) -> Simulation:
         """Go on for `duration` [s], a whole number of ticks, unless something ends all runs. `progress` is told the share
         done, and `cancelled` asked before each tick whether to stop.
 

@@ -1,5 +1,7 @@
 """Where a robot stays: equilibria under its own weight, lines and springs, with loops kept closed."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

@@ -3,6 +3,8 @@
 Cables are straight and have no weight: sag is ignored.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

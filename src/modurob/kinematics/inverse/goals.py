@@ -4,6 +4,8 @@ A goal says its rows: an error e, the wrenches T with J = T S (S the twists of t
 cost with the gradient -J^T e, and its squared distance [m² and rad²]. Targets have leading axes: a batch of goals is one goal.
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

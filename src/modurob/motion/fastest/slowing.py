@@ -1,5 +1,7 @@
 """How much slower a motion has to be for the drives to keep their torques."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar

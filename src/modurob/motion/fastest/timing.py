@@ -1,5 +1,7 @@
 """Time-optimal motion along a path: the search on a grid, until nothing is passed between its points either."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 

@@ -5,6 +5,8 @@ line of travel bend the body, limbs on the inner side swing less. The effect of 
 batch of runs.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
