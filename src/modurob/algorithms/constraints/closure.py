@@ -11,7 +11,7 @@ from modurob.algorithms.checks import first_state
 from modurob.algorithms.composite import mass_matrix
 from modurob.algorithms.configuration import integrate, neutral, random_configuration
 from modurob.algorithms.constraints.rows import CLOSURE, CONSTRAINED
-from modurob.algorithms.constraints.solver import Solution, constrained_solution, sizes
+from modurob.algorithms.constraints.solver import Solution, constrained_solution, row_scale, sizes
 from modurob.algorithms.constraints.units import units_of
 from modurob.algorithms.forward import require_regular
 from modurob.algorithms.interpreter import interpret
@@ -140,8 +140,8 @@ def independent_rows(K: Array, most: int) -> Array:
         return np.zeros(0, dtype=int)
     import scipy.linalg  # which takes long to load
 
-    scale = np.sqrt(sizes(np.square(np.real(K)).sum(axis=-1)))
-    R, order = scipy.linalg.qr((np.real(K) / scale[:, None]).T, mode="r", pivoting=True)  # pyright: ignore
+    own = np.square(np.real(K)).sum(axis=-1)
+    R, order = scipy.linalg.qr((np.real(K) * row_scale(own, sizes(own))[:, None]).T, mode="r", pivoting=True)  # pyright: ignore
     size = np.abs(np.diag(R))
     return np.sort(order[: min(most, int((size > RANK_TOLERANCE**0.5 * max(size[0], 1e-300)).sum()))])
 
