@@ -19,6 +19,7 @@ from tests.moved import moved
 from tests.oracles.four_bar import FourBar
 from tests.oracles.linkages import (
     LINKAGES,
+    PASSIVE,
     Z,
     along_x,
     bennett_configuration,
@@ -641,6 +642,33 @@ def test_loops_close_at_any_size_as_they_do_at_one(seed):
     for size in (1e-6, 1e-4, 1e4, 1e6):
         other, start, unit = slides_and_hinges(seed, size)
         np.testing.assert_allclose(other.close_loops(start) / unit, closed, atol=1e-7)
+
+
+def small_slider_crank(size):
+    """Links of size times 0.3 and 0.8 m, and of size times one kilogram, under gravity that moves it as at one metre."""
+    builder = mr.Builder("slider-crank", gravity=(0, -9.81 * size, 0))
+    builder.body("crank", rod(size, 0.3 * size), joint=Z)
+    builder.body("rod", rod(size, 0.8 * size), parent="crank", joint=Z, at=along_x(0.3 * size), properties=PASSIVE)
+    piston = inertia.box(size, (0.1 * size,) * 3)
+    builder.body("piston", piston, joint=mr.Prismatic((1, 0, 0)), properties=PASSIVE)
+    builder.loop("pin", Z, "rod", "piston", along_x(0.8 * size))
+    return builder.build(), np.array([1.0, 1.0, size])
+
+
+@pytest.mark.parametrize("run", [algorithms.forward_dynamics, mr.Mechanism.forward_dynamics])
+def test_linkages_accelerate_at_any_size_as_at_one(run):
+    """Inertia along angles is far less than along lengths in small ones, and far more in large ones."""
+    q, w = np.array([0.7, -0.7 - np.arcsin(0.3 * np.sin(0.7) / 0.8), 0.0]), np.array([1.3, 0.2, 0.5])
+    q[2] = 0.3 * np.cos(0.7) + 0.8 * np.cos(q[0] + q[1])
+    expected = None
+    for size in (1.0, 1e-6, 1e-4, 1e4, 1e6):
+        robot, unit = small_slider_crank(size)
+        v = robot.close_velocity(q * unit, w * unit)
+        tau = size**3 * np.array([1.0, 0.0, 0.0])
+        vdot = run(robot, q * unit, v, tau)
+        expected = vdot if expected is None else expected
+        np.testing.assert_allclose(vdot, expected * unit, rtol=1e-10)
+        np.testing.assert_allclose(robot.inverse_dynamics(q * unit, v, vdot), tau, rtol=1e-10)
 
 
 def test_loops_that_never_close_are_told_so():

@@ -117,7 +117,7 @@ def momentum(m: Tables, q: Array, v: Array, run: Run = interpret) -> Array:
 def centroidal_momentum_matrix(m: Tables, q: Array, run: Run = interpret) -> Array:
     """6 x nv: the momentum about the centre of mass, in world axes, is this times v."""
     h, *moments = run(MOMENTA, m, {"q": as_array(q)}).results.values()
-    return _about(h, -np.stack([x.sum(axis=-1) for x in moments], axis=-1) / total_mass(m))
+    return _about(h, -np.stack([x.sum(axis=-1) for x in moments], axis=-1) / mass_with_centre(m))
 
 
 def centroidal_momentum(m: Tables, q: Array, v: Array, run: Run = interpret) -> Array:

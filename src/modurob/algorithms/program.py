@@ -450,7 +450,7 @@ class Engine(Protocol):
         ...
 
     def nearest(self, K: Any, k: Any) -> Any:
-        """The shortest x with K x = k, (..., nv)."""
+        """The shortest x with K x = k, (..., nv), lengths in units of the mechanism's size."""
         ...
 
     def product(self, A: Any, x: Any) -> Any:

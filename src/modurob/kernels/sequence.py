@@ -6,6 +6,7 @@ It is an `Engine`: a flow that runs on it is recorded as rows.
 import numpy as np
 
 from modurob.algorithms.constraints.solver import LOST, ROUNDING, SETTLED
+from modurob.algorithms.constraints.units import units_of
 from modurob.algorithms.descent import GoalRow, Seen
 from modurob.algorithms.descent import Rows as GoalRows
 from modurob.algorithms.program import SINGULAR
@@ -45,7 +46,7 @@ class Engine(ForceRows):
     def nearest(self, K: Register, k: Register) -> Register:
         n = self.m.nv
         one, zero = self.register(n * n), self.zeros("rates")
-        self.start |= {one.place + i * (n + 1): 1.0 for i in range(n)}
+        self.start |= {one.place + i * (n + 1): float(x**-2) for i, x in enumerate(units_of(self.m).rates)}
         return self._constrained(one, K, (zero, zero), k, np.zeros(n))[0]
 
     def product(self, A: Register, x: Register) -> Register:
@@ -70,7 +71,8 @@ class Engine(ForceRows):
         lists = [course.in_row, course.sides, course.of_rows, course.of_M]
         begins = len(head) + len(lists) + n + np.cumsum([0, *(len(x) for x in lists[:-1])])
         at = [*head, *begins, *course.order, *np.concatenate(lists)]
-        self.op("constrain", at, [*map(self._in_precision, (SINGULAR, ROUNDING, SETTLED)), *rotors])
+        tolerances = map(self._in_precision, (SINGULAR, ROUNDING, SETTLED))
+        self.op("constrain", at, [*tolerances, *rotors, *units_of(self.m).rates ** 2])
         return vdot, multipliers
 
     def constrained_slopes(

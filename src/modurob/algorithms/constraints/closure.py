@@ -11,15 +11,16 @@ from modurob.algorithms.checks import first_state
 from modurob.algorithms.composite import mass_matrix
 from modurob.algorithms.configuration import integrate, neutral, random_configuration
 from modurob.algorithms.constraints.rows import CLOSURE, CONSTRAINED
-from modurob.algorithms.constraints.solver import Solution, constrained_solution, sizes
+from modurob.algorithms.constraints.solver import Solution, constrained_solution, row_scale, sizes
+from modurob.algorithms.constraints.units import units_of
 from modurob.algorithms.forward import require_regular
 from modurob.algorithms.interpreter import interpret
 from modurob.algorithms.kinematics import together
 from modurob.algorithms.program import Run
 from modurob.algorithms.steps import apply, transposed
 from modurob.errors import ClosureError, SingularError
-from modurob.mechanism.tables import Constraint, Loop, Tables
-from modurob.spatial.scalars import Array, as_array, read_only
+from modurob.mechanism.tables import Tables
+from modurob.spatial.scalars import Array, as_array
 
 # constraints this much smaller than the largest depend on the others
 RANK_TOLERANCE = 1e-9
@@ -72,59 +73,22 @@ def _closed(m: Tables, q: Array, run: Run) -> tuple[Array, Array, Array]:
         if np.all(worst <= nothing):
             return q, error, nothing
         step = closing_step(K, error)
-        dq = _units(m).rates * step * _part(m, step, worst)
+        dq = units_of(m).rates * step * _part(m, step, worst)
         q = integrate(m, q, np.where((worst > nothing)[..., None], dq, 0.0), run)
     _, error, nothing = _gaps(m, q, run)
     return q, error, 1e3 * nothing
 
 
-class Units(NamedTuple):
-    """In what constraints are closed: the mechanism's size for lengths, one for angles."""
-
-    rates: Array  # (nv,)
-    rows: Array  # (rows,)
-    turns: Array  # which rates are angles, (nv,)
-
-
-@lru_cache(maxsize=256)
-def _units(m: Tables) -> Units:
-    size = _size(m)
-    turns = np.array([unit == "rad" for j in m.joints if not j.mimics for unit in j.type.units])
-    rates = np.where(turns, 1.0, size)
-    rows = np.array([x for c in m.constraints for x in _row_units(m, c, rates, size)])
-    return Units(*map(read_only, (rates, rows, turns)))
-
-
-def _row_units(m: Tables, c: Constraint, rates: Array, size: float) -> Array:
-    """The size for equations of forces, one for those of torques; for a coupling what its largest term has."""
-    if isinstance(c, Loop):
-        T = c.type.constraint_subspace(c.type.neutral())
-        return np.where(np.any(T[:3] != 0, axis=0), size, 1.0)
-    coordinates = [m.joints[i].v_slice.start for i in c.joints]
-    return np.abs(c.ratios * rates[coordinates]).max(keepdims=True)
-
-
-def _size(m: Tables) -> float:
-    """The longest way between two joints on one body [m]; one if there is none."""
-    points = [[np.zeros(3)] if body else [] for body in range(len(m.bodies))]
-    for i, parent in enumerate(m.parent[1:], 1):
-        points[parent].append(m.X_PJ[i][:3, 3])
-    for end in (end for c in m.constraints if isinstance(c, Loop) for end in (c.predecessor, c.successor)):
-        points[end.body].append(end.X[:3, 3])
-    ways = [np.linalg.norm(np.array(x)[:, None] - np.array(x), axis=-1).max() for x in points if x]
-    return float(max(ways, default=0.0)) or 1.0
-
-
 def _gaps(m: Tables, q: Array, run: Run) -> tuple[Array, Array, Array]:
     """K and the errors in `Units`, and below what these are none, (...)."""
-    found, (rates, rows, _) = run(CLOSURE, m, {"q": q}).results, _units(m)
+    found, (rates, rows, _) = run(CLOSURE, m, {"q": q}).results, units_of(m)
     K = found["K"] * (rates / rows[:, None])
     return K, found["error"] / rows, CLOSED * np.abs(K).max(axis=(-2, -1), initial=1.0)
 
 
 def _part(m: Tables, step: Array, worst: Array) -> Array:
     """The part of a step that is taken, (..., 1): what turns at most by `LONGEST`, what slides also as far as loops are open."""
-    longest = np.where(_units(m).turns, LONGEST, np.maximum(LONGEST, worst)[..., None])
+    longest = np.where(units_of(m).turns, LONGEST, np.maximum(LONGEST, worst)[..., None])
     return 1 / np.maximum(np.abs(step) / longest, 1.0).max(axis=-1, initial=1.0)[..., None]
 
 
@@ -133,7 +97,7 @@ def _refuse_open(m: Tables, error: Array, nothing: Array, run: Run) -> NoReturn:
     gaps = np.abs(error[at])
     rows = np.split(~(gaps <= nothing[at]), np.cumsum([c.rows for c in m.constraints])[:-1])
     names = ", ".join(c.name for c, x in zip(m.constraints, rows, strict=True) if x.any())
-    worst = (gaps * _units(m).rows).max()
+    worst = (gaps * units_of(m).rows).max()
     raise ClosureError(f"loops {names} stay open by {worst:.3g} (m or rad){where} after {STEPS} steps{_advice(m, run)}")
 
 
@@ -164,7 +128,7 @@ def velocity_solution(m: Tables, q: Array, v: Array, run: Run = interpret) -> So
     """`close_velocity`, and where a degree of freedom moves no inertia, so that there is none."""
     q, v = together(q, v)
     M, K = mass_matrix(m, q, run), loop_jacobian(m, q, run)
-    return constrained_solution(M, K, apply(M, v), np.zeros(K.shape[:-1]))
+    return constrained_solution(M, K, apply(M, v), np.zeros(K.shape[:-1]), units_of(m).rates)
 
 
 # ---- how many degrees of freedom constraints take ----
@@ -176,8 +140,8 @@ def independent_rows(K: Array, most: int) -> Array:
         return np.zeros(0, dtype=int)
     import scipy.linalg  # which takes long to load
 
-    scale = np.sqrt(sizes(np.square(np.real(K)).sum(axis=-1)))
-    R, order = scipy.linalg.qr((np.real(K) / scale[:, None]).T, mode="r", pivoting=True)  # pyright: ignore
+    own = np.square(np.real(K)).sum(axis=-1)
+    R, order = scipy.linalg.qr((np.real(K) * row_scale(own, sizes(own))[:, None]).T, mode="r", pivoting=True)  # pyright: ignore
     size = np.abs(np.diag(R))
     return np.sort(order[: min(most, int((size > RANK_TOLERANCE**0.5 * max(size[0], 1e-300)).sum()))])
 

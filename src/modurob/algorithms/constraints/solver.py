@@ -33,13 +33,14 @@ class Solution(NamedTuple):
     singular: Array
 
 
-def constrained_solution(M: Array, K: Array, force: Array, k: Array) -> Solution:
+def constrained_solution(M: Array, K: Array, force: Array, k: Array, unit: Array | float = 1.0) -> Solution:
     """Solve with M, (..., nv, nv), K, (..., rows, nv), force, (..., nv), k, (..., rows); M may be singular where K is not.
 
+    Inertias are compared in the `unit` of each rate, (nv,): small robots have far less of it along angles than along lengths.
     M is first given the inertia K^T W K against moving the constraints, which changes no solution; then vdot = y + Z s mu with
     y = M^-1 force, Z = M^-1 K^T, and (s K Z s) mu = s (k - K y) solved by the proximal iteration, rows scaled by s.
     """
-    M, WK = _stiffened(M, K)
+    M, WK = _stiffened(M, K, unit)
     force = force + apply(transposed(WK), k)
     found = solve(M, np.concatenate([force[..., None], transposed(K)], axis=-1))
     y, Z = found[..., 0], found[..., 1:]
@@ -48,12 +49,12 @@ def constrained_solution(M: Array, K: Array, force: Array, k: Array) -> Solution
     return Solution(y + apply(Z, multipliers), multipliers, _is_singular(M))
 
 
-def constrained_inverse(M: Array, K: Array) -> tuple[Array, Array]:
+def constrained_inverse(M: Array, K: Array, unit: Array | float = 1.0) -> tuple[Array, Array]:
     """P, (..., nv, nv), and Q, (..., nv, rows), with vdot = P force + Q k for any force and k of `constrained_solution`.
 
     K P = 0, so that what k adds to force there changes nothing.
     """
-    M, _ = _stiffened(M, K)
+    M, _ = _stiffened(M, K, unit)
     inverse = solve(M, np.broadcast_to(np.eye(M.shape[-1]), M.shape))
     Z = inverse @ transposed(K)
     D, s = _scaled(K @ Z)
@@ -61,9 +62,9 @@ def constrained_inverse(M: Array, K: Array) -> tuple[Array, Array]:
     return inverse - ZD @ transposed(Z), ZD
 
 
-def _stiffened(M: Array, K: Array) -> tuple[Array, Array]:
+def _stiffened(M: Array, K: Array, unit: Array | float) -> tuple[Array, Array]:
     """M + K^T W K, and W K."""
-    WK = _weights(M, K)[..., None] * K
+    WK = _weights(M, K, unit)[..., None] * K
     return M + transposed(K) @ WK, WK
 
 
@@ -117,10 +118,10 @@ def proximal_inverse(D: Array) -> Array:
     return 2 * R - R @ D @ R
 
 
-def _weights(M: Array, K: Array) -> Array:
+def _weights(M: Array, K: Array, unit: Array | float) -> Array:
     """As much inertia for each row as the tree has on average, (..., rows)."""
-    average = np.einsum("...ii->...", M) / max(M.shape[-1], 1)
-    return row_weight(average[..., None], sizes(dot(K, K)))
+    average = (np.einsum("...ii->...i", M) * unit * unit).sum(axis=-1) / max(M.shape[-1], 1)
+    return row_weight(average[..., None], sizes(dot(K * unit, K * unit)))
 
 
 def sizes(x: Array) -> Array:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from modurob.algorithms.constraints.solver import constrained_inverse, constrained_solution, free_inertia, free_rows
+from modurob.algorithms.constraints.units import units_of
 from modurob.algorithms.decay import decays
 from modurob.algorithms.interpreter.passes import ProgramRun, leading
 from modurob.algorithms.program import Answer, Flow, Forces, Program, Run
@@ -162,13 +163,16 @@ class NumPyEngine:
         return decays(own.acting(self.m).decay, dt)
 
     def constrained(self, M: Array, K: Array, force: tuple[Array, Array], k: Array) -> tuple[Array, Array]:
-        vdot, multipliers, singular = constrained_solution(M + np.diag(self.m.armature), K, force[0] - force[1], k)
+        vdot, multipliers, singular = constrained_solution(
+            M + np.diag(self.m.armature), K, force[0] - force[1], k, units_of(self.m).rates
+        )
         self.note(-singular.astype(int))
         return vdot, multipliers
 
     def nearest(self, K: Array, k: Array) -> Array:
-        one = np.broadcast_to(np.eye(self.m.nv), (*K.shape[:-2], self.m.nv, self.m.nv))
-        return constrained_solution(one, K, np.zeros(K.shape[:-2] + K.shape[-1:]), k).vdot
+        unit = units_of(self.m).rates
+        one = np.broadcast_to(np.diag(unit**-2.0), (*K.shape[:-2], self.m.nv, self.m.nv))
+        return constrained_solution(one, K, np.zeros(K.shape[:-2] + K.shape[-1:]), k, unit).vdot
 
     def product(self, A: Array, x: Array) -> Array:
         return apply(A, x)
@@ -190,5 +194,5 @@ class NumPyEngine:
         return solve(M + np.diag(self.m.armature), np.broadcast_to(np.eye(self.m.nv), M.shape))
 
     def constrained_slopes(self, M: Array, K: Array, by_q: tuple[Array, Array], by_v: tuple[Array, Array]) -> Array:
-        P, Q = constrained_inverse(M + np.diag(self.m.armature), K)
+        P, Q = constrained_inverse(M + np.diag(self.m.armature), K, units_of(self.m).rates)
         return np.concatenate([*(-P @ force - Q @ rows for force, rows in (by_q, by_v)), P], axis=-1)

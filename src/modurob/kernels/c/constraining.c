@@ -156,7 +156,7 @@ static inline __attribute__((always_inline)) void gathered(
 /* M vdot - K^T lambda = force, K vdot = k, as `algorithms.constraints.solver` has it. at: n, rows, M, K, tau, bias, k, vdot, lambda, work,
    where four lists begin: the coordinates in each row of K, the sides that are not zero in each row of L^-T (force, K^T), the pattern
    of the rows, that of M; then the coordinates in the order of that pattern. c: pivots that are nothing, rows that are rounding next to
-   the largest, squared, terms that have settled, then the rotors. */
+   the largest, squared, terms that have settled, then the rotors, and the units of rates, squared. */
 void constrain(vec *arena, const int32_t *at, const real *c)
 {
     const int32_t n = at[0], r = at[1], wide = r + 1;
@@ -165,6 +165,7 @@ void constrain(vec *arena, const int32_t *at, const real *c)
     vec *const vdot = arena + at[7], *const lambda = arena + at[8];
     const pattern in_row = at + at[10], sides = at + at[11], of_rows = at + at[12], of_M = at + at[13];
     const int32_t *const order = at + 14;
+    const real *const unit = c + 3 + n; /* of rates, squared */
     int32_t count;
     const struct solved s = solved_at(arena + at[9], n, r);
     vec *const M = s.M, *const inverse = s.inverse, *const B = s.B, *const sum = s.sum, *const D = s.D;
@@ -177,7 +178,7 @@ void constrain(vec *arena, const int32_t *at, const real *c)
             M[i * n + columns[a]] = from[order[columns[a]]];
         }
         M[i * n + i] = from[order[i]] + c[3 + order[i]];
-        average += M[i * n + i];
+        average += M[i * n + i] * unit[order[i]];
         B[i * wide] = tau[order[i]] - bias[order[i]];
         const int32_t *const side = columns_of(sides, i, &count);
         for (int32_t a = 1; a < count; ++a) {
@@ -191,7 +192,7 @@ void constrain(vec *arena, const int32_t *at, const real *c)
         scale[a] = V(0);
         for (int32_t i = 0; i < count; ++i) {
             const vec entry = B[columns[i] * wide + 1 + a];
-            scale[a] += entry * entry;
+            scale[a] += entry * entry * unit[order[columns[i]]];
         }
     }
     raise_rows(scale, r, c[1]);
