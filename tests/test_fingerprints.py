@@ -153,6 +153,8 @@ def test_what_is_installed_is_known_by_its_version(monkeypatch):
 def test_a_file_of_a_user_may_have_the_name_of_one_of_python(tmp_path, monkeypatch):
     found = []
     monkeypatch.syspath_prepend(tmp_path)
+    # bytecode is taken for that of a file of equal size and time
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
     for k in (1.5, 2.5):
         (tmp_path / "cmd.py").write_text(f"class F:\n    k = {k}\n")
         monkeypatch.delitem(sys.modules, "cmd", raising=False)
