@@ -54,6 +54,12 @@ def test_thousand_mechanisms_agree_with_pinocchio(batch):
         require_agreement(robot, PinocchioTwin(robot), rng)
 
 
+def test_one_joint_agrees_with_pinocchio(rng):
+    """For which Pinocchio returns vectors in place of matrices."""
+    robot = random_mechanism(rng, 1, ("revolute",))
+    require_agreement(robot, PinocchioTwin(robot), rng)
+
+
 @pytest.mark.parametrize("batch", sampled(range(10), 4))
 def test_mechanisms_agree_with_mujoco(batch):
     rng = np.random.default_rng(1000 + batch)
