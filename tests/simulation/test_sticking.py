@@ -19,7 +19,7 @@ EACH = pytest.mark.parametrize(
 )
 
 
-@pytest.mark.parametrize("rank", [1, 2, 5, 8])
+@pytest.mark.parametrize("rank", [1, 82])
 def test_friction_is_opposed_to_what_moves_and_holds_the_rest(rank, rng):
     """The conditions that define it, for joints that move independently and for those that share motions."""
     B = rng.normal(size=(500, 8, rank)) * rng.choice([1e-3, 1.0, 1e3], size=(500, 8, 1))
@@ -365,11 +365,12 @@ def test_many_joints_may_stop_in_one_step():
     np.testing.assert_allclose(run.q[-1], [0.2, *(v[1:] ** 2 / 20)], atol=1e-12)
 
 
-def test_what_rests_on_the_ground_gets_through_every_step():
+@pytest.mark.parametrize("seed", [1, 55])
+def test_what_rests_on_the_ground_gets_through_every_step(seed):
     """Joints that begin to move one way in a short part of a step, and the other way in all of it, rest in this step: time went
     on without them."""
     robot = mr.load("crab").mechanism(floating=True).without_forces()
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(seed)
     tau = np.concatenate([np.zeros(6), rng.normal(size=robot.nv - 6)])
     limits = np.abs(tau) * rng.uniform(0.3, 2, robot.nv)
     run = mr.simulate(
